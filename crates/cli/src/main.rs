@@ -1,0 +1,2 @@
+//! The `manaka` command.
+fn main() {}

@@ -1,0 +1,26 @@
+//! The formats of Manaka, without arrow, threads or rules of the game.
+//!
+//! * [`packed`]: a position in 96 bytes, and what can be structurally wrong with one; [`sfen`] reads and writes its text.
+//! * [`move16`]: a move in 16 bits.
+//! * [`conventions`]: what the numbers of a stream mean, and the arithmetic that follows from it.
+//! * [`stream`]: MPK1, the raw record stream: header, records, decoder, readers, writers.
+//! * [`inputs`] and [`whole_file`]: which files a command line names, and files that appear only when they are whole.
+//!
+//! The law these modules follow stands in `docs/spec/`; code cites it by page and section.
+// A panic or a wrapped number here would be wrong training data, or a tool that dies on a bad file.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)]
+
+pub mod conventions;
+pub mod inputs;
+pub mod move16;
+pub mod packed;
+pub mod piece;
+pub mod progress;
+pub mod sfen;
+pub mod stream;
+pub mod whole_file;
+
+pub use conventions::{Conventions, PolicySource, Pov};
+pub use move16::Move16;
+pub use packed::{Fault, Faults, Packed};
+pub use piece::{Color, HandKind, PieceKind, Square};

@@ -1,0 +1,350 @@
+//! A position in 96 bytes (stream.md §4), and everything that can be structurally wrong with one.
+//!
+//! [`Packed`] is any 96 bytes: a representable thing. [`Packed::faults`] says, all at once, why it is no position of
+//! shogi, as far as that can be told without a move generator. What needs the rules (the opponent left in check,
+//! legality of moves) lives in `manaka-shogi`.
+
+use crate::piece::{Color, HandKind, PieceKind, Square};
+use std::fmt;
+use std::ops::Range;
+
+/// Bytes of a packed position: 81 squares, two hands of 7 counts, the side to move.
+pub const PACKED_LEN: usize = Square::COUNT + 2 * HandKind::COUNT + 1;
+const _: () = assert!(PACKED_LEN == 96);
+
+/// The board, one byte a square in index order.
+pub const BOARD: Range<usize> = 0..Square::COUNT;
+/// Black's hand, counts in the order P L N S G B R.
+pub const BLACK_HAND: Range<usize> = BOARD.end..BOARD.end + HandKind::COUNT;
+/// White's hand, same order.
+pub const WHITE_HAND: Range<usize> = BLACK_HAND.end..BLACK_HAND.end + HandKind::COUNT;
+/// The side to move: 0 Black, 1 White.
+pub const SIDE: usize = WHITE_HAND.end;
+const _: () = assert!(SIDE + 1 == PACKED_LEN);
+
+/// The board byte of an empty square; no piece can take it.
+pub const EMPTY: u8 = 0xFF;
+/// The bit of a board byte that says White.
+pub const WHITE_BIT: u8 = 0x10;
+
+/// The board byte of a piece.
+#[must_use]
+pub const fn board_byte(color: Color, kind: PieceKind) -> u8 {
+    kind as u8 | ((color as u8) << 4)
+}
+
+/// The piece of a board byte; `None` for [`EMPTY`] and for bytes that name no piece.
+#[must_use]
+pub const fn piece_of(byte: u8) -> Option<(Color, PieceKind)> {
+    let kind = byte & 0x0F;
+    if byte & 0xE0 != 0 || kind as usize >= PieceKind::COUNT {
+        return None;
+    }
+    let color = if byte & WHITE_BIT == 0 { Color::Black } else { Color::White };
+    Some((color, PieceKind::ALL[kind as usize]))
+}
+
+/// The 96 bytes of a position, sound or not. Ordered by its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Packed([u8; PACKED_LEN]);
+
+impl Packed {
+    /// Wraps bytes as they are.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; PACKED_LEN]) -> Self {
+        Self(bytes)
+    }
+
+    /// An empty board, empty hands, Black to move: what a builder starts from.
+    #[must_use]
+    pub const fn empty() -> Self {
+        let mut bytes = [EMPTY; PACKED_LEN];
+        let mut i = BOARD.end;
+        while i < PACKED_LEN {
+            bytes[i] = 0;
+            i += 1;
+        }
+        Self(bytes)
+    }
+
+    /// The bytes.
+    #[must_use]
+    pub const fn as_bytes(&self) -> &[u8; PACKED_LEN] {
+        &self.0
+    }
+
+    /// The bytes, for a builder.
+    pub const fn as_bytes_mut(&mut self) -> &mut [u8; PACKED_LEN] {
+        &mut self.0
+    }
+
+    /// The piece on a square; `None` when it is empty or the byte names no piece.
+    #[must_use]
+    pub const fn piece(&self, square: Square) -> Option<(Color, PieceKind)> {
+        piece_of(self.0[square.index()])
+    }
+
+    /// How many of a kind stand in a side's hand.
+    #[must_use]
+    pub const fn hand(&self, color: Color, kind: HandKind) -> u8 {
+        let start = match color {
+            Color::Black => BLACK_HAND.start,
+            Color::White => WHITE_HAND.start,
+        };
+        self.0[start + kind as usize]
+    }
+
+    /// The side to move. A side byte other than 0 and 1 (a [`Fault::SideByte`]) reads as White.
+    #[must_use]
+    pub const fn side(&self) -> Color {
+        if self.0[SIDE] == 0 { Color::Black } else { Color::White }
+    }
+
+    /// Every structural fault of the position at once; empty when it is sound (stream.md §4.4).
+    ///
+    /// Positions with fewer pieces than a full set (handicaps) are sound.
+    #[must_use]
+    pub fn faults(&self) -> Faults {
+        let mut faults = Faults::NONE;
+        // One count per board byte value: cheaper than matching on each square, and the sums below read it by kind.
+        let mut seen = [0u8; 32];
+        for file in 0..9 {
+            let mut pawns = [0u8; 2];
+            for rank in 0..9 {
+                let byte = self.0[file * 9 + rank];
+                if byte == EMPTY {
+                    continue;
+                }
+                if byte & 0xE0 != 0 || usize::from(byte & 0x0F) >= PieceKind::COUNT {
+                    faults.insert(Fault::BoardByte);
+                    continue;
+                }
+                seen[usize::from(byte)] += 1;
+                let white = byte & WHITE_BIT != 0;
+                // Ranks left to a piece that only moves forward.
+                let ahead = if white { 8 - rank } else { rank };
+                const PAWN: u8 = PieceKind::Pawn as u8;
+                const LANCE: u8 = PieceKind::Lance as u8;
+                const KNIGHT: u8 = PieceKind::Knight as u8;
+                match byte & 0x0F {
+                    PAWN => {
+                        pawns[usize::from(white)] += 1;
+                        if ahead == 0 {
+                            faults.insert(Fault::DeadPawn);
+                        }
+                    }
+                    LANCE if ahead == 0 => faults.insert(Fault::DeadLance),
+                    KNIGHT if ahead < 2 => faults.insert(Fault::DeadKnight),
+                    _ => {}
+                }
+            }
+            if pawns[0] > 1 {
+                faults.insert(Fault::NifuBlack);
+            }
+            if pawns[1] > 1 {
+                faults.insert(Fault::NifuWhite);
+            }
+        }
+
+        let on_board =
+            |kind: PieceKind| u16::from(seen[kind as usize]) + u16::from(seen[kind as usize | 0x10]);
+        for (count, none, many) in [
+            (seen[0], Fault::NoBlackKing, Fault::ManyBlackKings),
+            (seen[usize::from(WHITE_BIT)], Fault::NoWhiteKing, Fault::ManyWhiteKings),
+        ] {
+            match count {
+                0 => faults.insert(none),
+                1 => {}
+                _ => faults.insert(many),
+            }
+        }
+        for (hand, fault) in HandKind::ALL.into_iter().zip(Fault::TOO_MANY) {
+            let promoted = match hand {
+                HandKind::Pawn => on_board(PieceKind::ProPawn),
+                HandKind::Lance => on_board(PieceKind::ProLance),
+                HandKind::Knight => on_board(PieceKind::ProKnight),
+                HandKind::Silver => on_board(PieceKind::ProSilver),
+                HandKind::Gold => 0,
+                HandKind::Bishop => on_board(PieceKind::Horse),
+                HandKind::Rook => on_board(PieceKind::Dragon),
+            };
+            let total = on_board(hand.piece_kind())
+                + promoted
+                + u16::from(self.hand(Color::Black, hand))
+                + u16::from(self.hand(Color::White, hand));
+            if total > u16::from(hand.full_set()) {
+                faults.insert(fault);
+            }
+        }
+        if self.0[SIDE] > 1 {
+            faults.insert(Fault::SideByte);
+        }
+        faults
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Packed({})", self.sfen(None))
+    }
+}
+
+/// One way in which 96 bytes are no position of shogi (stream.md §4.4).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Fault {
+    /// A board byte that is neither [`EMPTY`] nor a piece.
+    BoardByte,
+    /// A side byte other than 0 and 1.
+    SideByte,
+    /// No Black king.
+    NoBlackKing,
+    /// Two or more Black kings.
+    ManyBlackKings,
+    /// No White king.
+    NoWhiteKing,
+    /// Two or more White kings.
+    ManyWhiteKings,
+    /// More than 18 pawns over board and hands, promoted ones included.
+    TooManyPawns,
+    /// More than 4 lances.
+    TooManyLances,
+    /// More than 4 knights.
+    TooManyKnights,
+    /// More than 4 silvers.
+    TooManySilvers,
+    /// More than 4 golds.
+    TooManyGolds,
+    /// More than 2 bishops.
+    TooManyBishops,
+    /// More than 2 rooks.
+    TooManyRooks,
+    /// Two unpromoted Black pawns on one file.
+    NifuBlack,
+    /// Two unpromoted White pawns on one file.
+    NifuWhite,
+    /// A pawn on its last rank.
+    DeadPawn,
+    /// A lance on its last rank.
+    DeadLance,
+    /// A knight on one of its last two ranks.
+    DeadKnight,
+}
+
+impl Fault {
+    /// Every fault, in the order in which they are reported.
+    pub const ALL: [Self; 18] = [
+        Self::BoardByte,
+        Self::SideByte,
+        Self::NoBlackKing,
+        Self::ManyBlackKings,
+        Self::NoWhiteKing,
+        Self::ManyWhiteKings,
+        Self::TooManyPawns,
+        Self::TooManyLances,
+        Self::TooManyKnights,
+        Self::TooManySilvers,
+        Self::TooManyGolds,
+        Self::TooManyBishops,
+        Self::TooManyRooks,
+        Self::NifuBlack,
+        Self::NifuWhite,
+        Self::DeadPawn,
+        Self::DeadLance,
+        Self::DeadKnight,
+    ];
+
+    /// The count faults in hand order.
+    const TOO_MANY: [Self; HandKind::COUNT] = [
+        Self::TooManyPawns,
+        Self::TooManyLances,
+        Self::TooManyKnights,
+        Self::TooManySilvers,
+        Self::TooManyGolds,
+        Self::TooManyBishops,
+        Self::TooManyRooks,
+    ];
+
+    /// The stable name used in reports, for example `nifu_black`.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::BoardByte => "board_byte",
+            Self::SideByte => "side_byte",
+            Self::NoBlackKing => "no_black_king",
+            Self::ManyBlackKings => "many_black_kings",
+            Self::NoWhiteKing => "no_white_king",
+            Self::ManyWhiteKings => "many_white_kings",
+            Self::TooManyPawns => "too_many_pawns",
+            Self::TooManyLances => "too_many_lances",
+            Self::TooManyKnights => "too_many_knights",
+            Self::TooManySilvers => "too_many_silvers",
+            Self::TooManyGolds => "too_many_golds",
+            Self::TooManyBishops => "too_many_bishops",
+            Self::TooManyRooks => "too_many_rooks",
+            Self::NifuBlack => "nifu_black",
+            Self::NifuWhite => "nifu_white",
+            Self::DeadPawn => "dead_pawn",
+            Self::DeadLance => "dead_lance",
+            Self::DeadKnight => "dead_knight",
+        }
+    }
+}
+
+/// A set of [`Fault`]s.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Faults(u32);
+
+impl Faults {
+    /// No fault.
+    pub const NONE: Self = Self(0);
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether this fault is among them.
+    #[must_use]
+    pub const fn contains(self, fault: Fault) -> bool {
+        self.0 & (1 << fault as u8) != 0
+    }
+
+    /// Adds a fault.
+    pub const fn insert(&mut self, fault: Fault) {
+        self.0 |= 1 << fault as u8;
+    }
+
+    /// The faults in their fixed order.
+    pub fn iter(self) -> impl Iterator<Item = Fault> {
+        Fault::ALL.into_iter().filter(move |&fault| self.contains(fault))
+    }
+}
+
+impl FromIterator<Fault> for Faults {
+    fn from_iter<I: IntoIterator<Item = Fault>>(faults: I) -> Self {
+        let mut set = Self::NONE;
+        for fault in faults {
+            set.insert(fault);
+        }
+        set
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, fault) in self.iter().enumerate() {
+            f.write_str(if i == 0 { "" } else { ", " })?;
+            f.write_str(fault.id())?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Faults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}

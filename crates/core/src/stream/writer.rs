@@ -1,0 +1,325 @@
+//! Writing a stream: validate, append, finish by a call.
+
+use super::error::{Error, Kind, Result};
+use super::header::{HEADER_LEN, Header};
+use super::mapped::SliceReader;
+use super::record::{Record, RecordRef};
+use crate::conventions::Conventions;
+use crate::whole_file::{Existing, WholeFile, sync_dir};
+use memmap2::Mmap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Whether and how a part is compressed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Compression {
+    /// Raw records, `.mpk`.
+    None,
+    /// One zstd frame with a content checksum, `.mpk.zst`.
+    Zstd {
+        /// The zstd level.
+        level: i32,
+    },
+}
+
+impl Compression {
+    /// zstd at its default level.
+    pub const DEFAULT: Self = Self::Zstd { level: 3 };
+
+    /// The ending of a part written so.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
+        match self {
+            Self::None => ".mpk",
+            Self::Zstd { .. } => ".mpk.zst",
+        }
+    }
+}
+
+/// What a finished writer wrote.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StreamSummary {
+    /// Records, those found in an appended file not counted.
+    pub records: u64,
+    /// Bytes before compression, the header not counted.
+    pub bytes: u64,
+}
+
+/// What [`StreamWriter::append`] found in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Appended {
+    /// Whole records already there.
+    pub records: u64,
+    /// Bytes of a torn record or header that were cut off the end; 0 for a whole file.
+    pub cut: u64,
+}
+
+/// Writes an MPK1 stream to any `Write`, every record validated.
+///
+/// A record that breaks a rule is refused and leaves the stream as it was. An I/O error poisons the writer: nothing
+/// more is written, and [`StreamWriter::finish`] fails. Dropping a writer finishes nothing.
+pub struct StreamWriter<W: Write> {
+    out: W,
+    path: Option<PathBuf>,
+    header: Header,
+    scratch: Vec<u8>,
+    base: u64,
+    summary: StreamSummary,
+    poisoned: bool,
+}
+
+impl<W: Write> StreamWriter<W> {
+    /// Writes a header of the current version to `out`.
+    ///
+    /// # Errors
+    /// [`Kind::Inconsistent`] for conventions that no reader would accept, [`Kind::Io`].
+    pub fn new(mut out: W, conventions: Conventions) -> Result<Self> {
+        if let Some(inconsistency) = conventions.inconsistency() {
+            return Err(Error::new(None, 0, Kind::Inconsistent(inconsistency)));
+        }
+        if conventions.declares_unused_scale() {
+            return Err(Error::new(
+                None,
+                0,
+                Kind::Unsupported(
+                    "a visits stream has no centipawns: mate_scale, fv_scale and eval_coef must be 0",
+                ),
+            ));
+        }
+        let header = Header::new(conventions);
+        out.write_all(&header.encode()).map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
+        Ok(Self::behind_header(out, header, 0))
+    }
+
+    const fn behind_header(out: W, header: Header, base: u64) -> Self {
+        let summary = StreamSummary { records: 0, bytes: 0 };
+        Self { out, path: None, header, scratch: Vec::new(), base, summary, poisoned: false }
+    }
+
+    /// The header in force.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// What was written so far.
+    #[must_use]
+    pub const fn summary(&self) -> StreamSummary {
+        self.summary
+    }
+
+    fn error(&self, kind: Kind) -> Error {
+        let error =
+            Error::new(Some(self.base + self.summary.records), HEADER_LEN as u64 + self.summary.bytes, kind);
+        match &self.path {
+            Some(path) => error.in_file(path),
+            None => error,
+        }
+    }
+
+    /// Appends a record.
+    ///
+    /// # Errors
+    /// [`Kind::Record`] when it breaks a rule of stream.md §6 (the stream is unchanged), [`Kind::Io`],
+    /// [`Kind::Poisoned`].
+    pub fn write(&mut self, record: &Record) -> Result<()> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        let result = match record.encode(&mut scratch) {
+            Ok(()) => match RecordRef::frame(&scratch) {
+                Ok(record) => self.write_ref(record),
+                Err(need) => {
+                    Err(self.error(Kind::Truncated { have: scratch.len() as u64, need: need as u64 }))
+                }
+            },
+            Err(fault) => Err(self.error(Kind::Record(fault))),
+        };
+        self.scratch = scratch;
+        result
+    }
+
+    /// Appends a record from its bytes.
+    ///
+    /// # Errors
+    /// As [`StreamWriter::write`].
+    pub fn write_ref(&mut self, record: RecordRef<'_>) -> Result<()> {
+        if self.poisoned {
+            return Err(self.error(Kind::Poisoned));
+        }
+        if let Err(fault) = record.validate(self.header.conventions.policy_source) {
+            return Err(self.error(Kind::Record(fault)));
+        }
+        if let Err(e) = self.out.write_all(record.bytes()) {
+            self.poisoned = true;
+            return Err(self.error(Kind::Io(e)));
+        }
+        self.summary.records += 1;
+        self.summary.bytes += record.bytes().len() as u64;
+        Ok(())
+    }
+
+    /// Hands over the underlying writer and what was written; nothing is flushed or named.
+    ///
+    /// # Errors
+    /// [`Kind::Poisoned`].
+    pub fn into_inner(self) -> Result<(W, StreamSummary)> {
+        if self.poisoned { Err(self.error(Kind::Poisoned)) } else { Ok((self.out, self.summary)) }
+    }
+}
+
+/// Where a stream file's bytes go.
+pub struct FileSink(Sink);
+
+enum Sink {
+    Raw(BufWriter<WholeFile>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<WholeFile>>),
+    Append(BufWriter<File>),
+}
+
+const BUFFER: usize = 256 << 10;
+
+impl Write for FileSink {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Sink::Raw(out) => out.write(buf),
+            Sink::Zstd(out) => out.write(buf),
+            Sink::Append(out) => out.write(buf),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Sink::Raw(out) => out.flush(),
+            Sink::Zstd(out) => out.flush(),
+            Sink::Append(out) => out.flush(),
+        }
+    }
+}
+
+impl StreamWriter<FileSink> {
+    /// Creates a stream file that gets its name when it is finished.
+    ///
+    /// # Errors
+    /// As [`StreamWriter::new`]; [`Kind::Io`] with `AlreadyExists` when there is a file of that name.
+    pub fn create(path: &Path, conventions: Conventions, compression: Compression) -> Result<Self> {
+        let io = |e| Error::new(None, 0, Kind::Io(e)).in_file(path);
+        let file = BufWriter::with_capacity(BUFFER, WholeFile::create(path, Existing::Refuse).map_err(io)?);
+        let sink = match compression {
+            Compression::None => Sink::Raw(file),
+            Compression::Zstd { level } => {
+                let mut encoder = zstd::stream::write::Encoder::new(file, level).map_err(io)?;
+                encoder.include_checksum(true).map_err(io)?;
+                Sink::Zstd(encoder)
+            }
+        };
+        let mut writer = Self::new(FileSink(sink), conventions).map_err(|e| e.in_file(path))?;
+        writer.path = Some(path.to_owned());
+        Ok(writer)
+    }
+
+    /// Opens a raw stream file to append to, creating it when there is none. The file keeps its name throughout; a
+    /// record or header torn by an earlier crash is cut off its end.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`]-like refusals as `Unsupported` when the header states other conventions or the file is zstd;
+    /// any fault of the records already there, other than a torn tail.
+    pub fn append(path: &Path, conventions: Conventions) -> Result<(Self, Appended)> {
+        let io = |e| Error::new(None, 0, Kind::Io(e)).in_file(path);
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
+        let len = file.metadata().map_err(io)?.len();
+        let (records, keep) =
+            if len == 0 { (0, 0) } else { whole_part(&file, conventions).map_err(|e| e.in_file(path))? };
+        file.set_len(keep).map_err(io)?;
+        file.seek(SeekFrom::Start(keep)).map_err(io)?;
+        let sink = FileSink(Sink::Append(BufWriter::with_capacity(BUFFER, file)));
+        let mut writer = if keep == 0 {
+            Self::new(sink, conventions).map_err(|e| e.in_file(path))?
+        } else {
+            Self::behind_header(sink, Header::new(conventions), records)
+        };
+        writer.path = Some(path.to_owned());
+        writer.sync()?;
+        Ok((writer, Appended { records, cut: len - keep }))
+    }
+
+    /// Brings everything appended so far to disk. Only whole records ever reach the file in between.
+    ///
+    /// # Errors
+    /// [`Kind::Io`], which poisons the writer; [`Kind::Unsupported`] for a file that is not appended to.
+    pub fn sync(&mut self) -> Result<()> {
+        let result = match &mut self.out.0 {
+            Sink::Append(out) => out.flush().and_then(|()| out.get_ref().sync_data()),
+            Sink::Raw(_) | Sink::Zstd(_) => {
+                return Err(self.error(Kind::Unsupported("only a file that is appended to can be synced")));
+            }
+        };
+        result.map_err(|e| {
+            self.poisoned = true;
+            self.error(Kind::Io(e))
+        })
+    }
+
+    /// Brings the file to disk and, where it was created, gives it its name. Returns the summary and the bytes on disk.
+    ///
+    /// # Errors
+    /// [`Kind::Io`], [`Kind::Poisoned`]; a file that was being created does not appear then.
+    pub fn finish(self) -> Result<(StreamSummary, u64)> {
+        let path = self.path.clone();
+        let place = (Some(self.base + self.summary.records), HEADER_LEN as u64 + self.summary.bytes);
+        let (sink, summary) = self.into_inner()?;
+        let commit =
+            |out: BufWriter<WholeFile>| out.into_inner().map_err(io::IntoInnerError::into_error)?.commit();
+        let bytes = match sink.0 {
+            Sink::Raw(out) => commit(out),
+            Sink::Zstd(out) => out.finish().and_then(commit),
+            Sink::Append(out) => out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| {
+                file.sync_all()?;
+                if let Some(path) = &path {
+                    sync_dir(path)?;
+                }
+                Ok(file.metadata()?.len())
+            }),
+        };
+        match bytes {
+            Ok(bytes) => Ok((summary, bytes)),
+            Err(e) => {
+                let error = Error::new(place.0, place.1, Kind::Io(e));
+                Err(match path {
+                    Some(path) => error.in_file(&path),
+                    None => error,
+                })
+            }
+        }
+    }
+}
+
+/// How many whole records a file holds and where they end; 0 when not even the header is whole.
+fn whole_part(file: &File, conventions: Conventions) -> Result<(u64, u64)> {
+    // SAFETY: read-only, bounds-checked, dropped before the file is cut; see `MappedStream::open`.
+    let map = unsafe { Mmap::map(file) }.map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
+    let mut reader = match SliceReader::new(&map) {
+        Ok(reader) => reader,
+        Err(Error { kind: Kind::Truncated { .. }, .. })
+            if Header::new(conventions).encode().starts_with(&map) =>
+        {
+            return Ok((0, 0));
+        }
+        Err(error) => return Err(error),
+    };
+    let found = reader.header().conventions;
+    if found != conventions {
+        let what = "the file states other conventions in its header; nothing may be appended to it";
+        return Err(Error::new(None, 0, Kind::Unsupported(what)));
+    }
+    loop {
+        match reader.next_ref() {
+            Ok(Some(_)) => {}
+            Ok(None) | Err(Error { kind: Kind::Truncated { .. }, .. }) => {
+                return Ok((reader.position(), reader.offset()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! What the outside world hands over: corpus parquet.

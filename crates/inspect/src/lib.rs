@@ -1,0 +1,1 @@
+//! Is this data healthy: checks of streams and shards, and views of their records.

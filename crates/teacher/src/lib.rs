@@ -1,0 +1,1 @@
+//! Corpus rows to MPK1 streams.
