@@ -1,0 +1,101 @@
+//! A record as the fold keeps it: the 96 bytes and what adds, nothing else.
+//!
+//! ```text
+//! packed 96 | value_q f32 | ply u16 | value_z i8 | n u16 | n × (mv u16, cp i16)      policy from cp
+//!                                                        | n × (mv u16, visits u32)  policy from visits
+//! ```
+
+use manaka_core::PolicySource;
+use manaka_core::packed::PACKED_LEN;
+use manaka_core::stream::RecordRef;
+
+const HEAD: usize = PACKED_LEN + 4 + 2 + 1 + 2;
+
+/// Bytes of a candidate in an entry.
+const fn candidate_len(source: PolicySource) -> usize {
+    match source {
+        PolicySource::Visits => 2 + 4,
+        PolicySource::SoftmaxCp => 2 + 2,
+    }
+}
+
+/// Appends the entry of a valid record.
+pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
+    out.extend_from_slice(record.packed_bytes());
+    out.extend_from_slice(&record.value_q().to_le_bytes());
+    out.extend_from_slice(&record.ply().to_le_bytes());
+    // Valid records hold -1, 0 (of either sign) and 1 only.
+    let value_z: i8 = if record.value_z() > 0.0 {
+        1
+    } else if record.value_z() < 0.0 {
+        -1
+    } else {
+        0
+    };
+    out.extend_from_slice(&value_z.to_le_bytes());
+    let n = u16::try_from(record.n_cand()).unwrap_or(u16::MAX);
+    out.extend_from_slice(&n.to_le_bytes());
+    for candidate in record.candidates() {
+        out.extend_from_slice(&candidate.mv.bits().to_le_bytes());
+        match source {
+            PolicySource::Visits => out.extend_from_slice(&candidate.visits.to_le_bytes()),
+            PolicySource::SoftmaxCp => out.extend_from_slice(&candidate.cp.to_le_bytes()),
+        }
+    }
+}
+
+/// An entry where it lies.
+#[derive(Clone, Copy)]
+pub struct Entry<'a> {
+    head: &'a [u8; HEAD],
+    candidates: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// The entry at the start of `bytes`; `None` when they hold none.
+    pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
+        let n = u16::from_le_bytes([head[HEAD - 2], head[HEAD - 1]]);
+        let candidates = rest.get(..usize::from(n) * candidate_len(source))?;
+        Some(Self { head, candidates })
+    }
+
+    pub const fn len(&self) -> usize {
+        HEAD + self.candidates.len()
+    }
+
+    pub fn packed(&self) -> &'a [u8; PACKED_LEN] {
+        self.head.first_chunk().unwrap_or(&[0; PACKED_LEN])
+    }
+
+    pub fn value_q(&self) -> f32 {
+        let b = &self.head[PACKED_LEN..];
+        f32::from_le_bytes([b[0], b[1], b[2], b[3]])
+    }
+
+    pub fn ply(&self) -> u16 {
+        u16::from_le_bytes([self.head[PACKED_LEN + 4], self.head[PACKED_LEN + 5]])
+    }
+
+    pub fn value_z(&self) -> i8 {
+        i8::from_le_bytes([self.head[PACKED_LEN + 6]])
+    }
+
+    /// `(mv, cp)` of a score entry.
+    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + use<'a> {
+        self.candidates
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|c| (u16::from_le_bytes([c[0], c[1]]), i16::from_le_bytes([c[2], c[3]])))
+    }
+
+    /// `(mv, visits)` of a visits entry.
+    pub fn visits(&self) -> impl Iterator<Item = (u16, u32)> + use<'a> {
+        self.candidates
+            .as_chunks::<6>()
+            .0
+            .iter()
+            .map(|c| (u16::from_le_bytes([c[0], c[1]]), u32::from_le_bytes([c[2], c[3], c[4], c[5]])))
+    }
+}

@@ -1,0 +1,24 @@
+//! Where a position belongs: its hash, its slot, its bucket (shards.md §6).
+
+use manaka_core::packed::PACKED_LEN;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Fixed slots the hash space is cut into. The row order depends on them, buckets and spools do not reach it.
+pub const SLOTS: u32 = 4096;
+
+/// The 128-bit hash of a position's bytes: XXH3 with seed 0.
+#[must_use]
+pub fn hash(packed: &[u8; PACKED_LEN]) -> u128 {
+    xxh3_128(packed)
+}
+
+/// The slot of a hash: its top 12 bits.
+#[expect(clippy::cast_possible_truncation, reason = "12 bits remain")]
+pub const fn slot(hash: u128) -> u32 {
+    (hash >> (128 - SLOTS.trailing_zeros())) as u32
+}
+
+/// The bucket of a slot when there are `buckets` of them, at most one a slot: each is a run of whole slots.
+pub const fn bucket(slot: u32, buckets: u32) -> usize {
+    (slot * buckets / SLOTS) as usize
+}

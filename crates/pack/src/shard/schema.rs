@@ -1,0 +1,112 @@
+//! The columns of a shard and how each is encoded (shards.md §2 and §7).
+
+use manaka_core::PolicySource;
+use manaka_core::packed::PACKED_LEN;
+use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use std::sync::Arc;
+
+/// Rows in every row group of a shard but its last: a reader's working set (shards.md §7).
+pub const ROWS_PER_GROUP: usize = 8192;
+
+/// The leaf columns in file order. `value_z` exists exactly when the policy source is visits.
+pub const COLUMNS: [&str; 8] = ["packed", "ply", "value_z", "value_q", "weight", MV, PROB, CP];
+
+const MV: &str = "candidates.list.element.mv";
+const PROB: &str = "candidates.list.element.prob";
+const CP: &str = "candidates.list.element.cp";
+
+/// The leaf columns of shards with this policy source.
+pub fn columns(source: PolicySource) -> impl Iterator<Item = &'static str> {
+    COLUMNS.into_iter().filter(move |&name| name != "value_z" || source == PolicySource::Visits)
+}
+
+/// The schema of shards with this policy source.
+pub fn schema(source: PolicySource) -> Result<TypePtr> {
+    let leaf = |name: &str, physical: Physical, repetition: Repetition, logical: Option<LogicalType>| {
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(repetition)
+            .with_logical_type(logical)
+            .build()
+            .map(Arc::new)
+    };
+    let int = |bit_width, is_signed| Some(LogicalType::integer(bit_width, is_signed));
+    let group = |name: &str, repetition, logical: Option<LogicalType>, fields| {
+        Type::group_type_builder(name)
+            .with_repetition(repetition)
+            .with_logical_type(logical)
+            .with_fields(fields)
+            .build()
+            .map(Arc::new)
+    };
+    const OPTIONAL: Repetition = Repetition::OPTIONAL;
+    const REPEATED: Repetition = Repetition::REPEATED;
+    const REQUIRED: Repetition = Repetition::REQUIRED;
+    let packed = Type::primitive_type_builder("packed", Physical::FIXED_LEN_BYTE_ARRAY)
+        .with_repetition(REQUIRED)
+        .with_length(i32::try_from(PACKED_LEN).unwrap_or(i32::MAX))
+        .build()
+        .map(Arc::new)?;
+    let element = group(
+        "element",
+        REQUIRED,
+        None,
+        vec![
+            leaf("mv", Physical::INT32, REQUIRED, int(16, false))?,
+            leaf("prob", Physical::FLOAT, REQUIRED, None)?,
+            leaf("cp", Physical::INT32, OPTIONAL, int(16, true))?,
+        ],
+    )?;
+    let list = group("list", REPEATED, None, vec![element])?;
+    let candidates = group("candidates", REQUIRED, Some(LogicalType::List), vec![list])?;
+    let mut fields = vec![packed, leaf("ply", Physical::INT32, REQUIRED, int(16, false))?];
+    if source == PolicySource::Visits {
+        fields.push(leaf("value_z", Physical::FLOAT, REQUIRED, None)?);
+    }
+    fields.push(leaf("value_q", Physical::FLOAT, REQUIRED, None)?);
+    fields.push(leaf("weight", Physical::INT32, REQUIRED, int(32, false))?);
+    fields.push(candidates);
+    Type::group_type_builder("manaka").with_fields(fields).build().map(Arc::new)
+}
+
+/// zstd at its lowest level, one page a column chunk, no statistics (rows are shuffled: every group spans every
+/// value), and the encoding that measured smallest for each column.
+pub fn properties(
+    source: PolicySource,
+    created_by: String,
+    footer: Option<Vec<KeyValue>>,
+) -> Result<WriterProperties> {
+    let mut builder = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_created_by(created_by)
+        .set_key_value_metadata(footer)
+        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
+        .set_data_page_size_limit(usize::MAX)
+        .set_data_page_row_count_limit(usize::MAX)
+        .set_write_batch_size(ROWS_PER_GROUP);
+    for name in columns(source) {
+        let path = ColumnPath::from(name.split('.').map(str::to_owned).collect::<Vec<_>>());
+        // A dictionary pays where values repeat within a group: tanh of integers, outcomes, moves.
+        let dictionary = match name {
+            "value_z" | MV => true,
+            "value_q" => source == PolicySource::SoftmaxCp,
+            _ => false,
+        };
+        let encoding = match name {
+            "packed" => Encoding::PLAIN,
+            CP => Encoding::DELTA_BINARY_PACKED,
+            MV | "value_z" => Encoding::PLAIN,
+            _ => Encoding::BYTE_STREAM_SPLIT,
+        };
+        builder = builder.set_column_encoding(path.clone(), encoding);
+        builder = builder.set_column_dictionary_enabled(path, dictionary);
+    }
+    Ok(builder.build())
+}
