@@ -21,7 +21,7 @@ WHITE_TO_MOVE = position.parse_sfen(corpora.WHITE_START)
 
 def test_the_header_of_a_published_stream():
     header = Header(mate_scale=32000, mate_slack=100, fv_scale=28, eval_coef=1512.173)
-    blob = bytes.fromhex("4d504b310200600000 01007d1c0064008905bd4400000000")
+    blob = bytes.fromhex("4d504b31 02006000 0001007d 1c006400 8905bd44 00000000")
     assert header.pack() == blob
     assert Header.unpack(blob).pack() == blob
     assert (header.effective_slack(), header.is_mate(-31900), header.is_mate(31899)) == (100, True, False)
@@ -179,7 +179,8 @@ def test_a_mate_is_one_hot_on_the_leader_after_the_fold():
 
 def test_black_point_of_view_reads_backwards_for_white_only():
     listed = [(A, 0, 100), (B, 0, 0)]
-    black = {r.packed: r for r in rows_of(Header(pov=1), *[(p, 1, 0, 0, listed) for p in (BLACK_TO_MOVE, WHITE_TO_MOVE)])}
+    rows = rows_of(Header(pov=1), (BLACK_TO_MOVE, 1, 0, 0, listed), (WHITE_TO_MOVE, 1, 0, 0, listed))
+    black = {row.packed: row for row in rows}
     high = math.e / (1 + math.e)
     assert [c[::2] for c in black[BLACK_TO_MOVE].candidates] == [(A, 100), (B, 0)]
     assert [c[::2] for c in black[WHITE_TO_MOVE].candidates] == [(B, 0), (A, 100)]

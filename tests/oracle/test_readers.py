@@ -1,4 +1,4 @@
-"""Shards and parts as strangers read them: pyarrow, DuckDB and Polars, and the published thirty-line loop."""
+"""Shards and parts as strangers read them: pyarrow, DuckDB and Polars, and the published short loop."""
 
 import pyarrow.parquet as pq
 import pytest

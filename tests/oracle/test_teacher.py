@@ -14,7 +14,7 @@ GOLDEN_HEADER = bytes.fromhex("4d504b31 02006000 0001007d 1c006400 8905bd44 0000
 
 def parts_of(directory):
     """The parts' common header and all their records; numbered from 0 without a hole, nothing unfinished beside."""
-    parts = sorted(directory.iterdir())
+    parts = sorted(directory.glob("part-*"))
     assert [p.name for p in parts] == [f"part-{n:05}.mpk.zst" for n in range(len(parts))]
     read = [mpk.read_stream(part) for part in parts]
     headers = {header for header, _ in read}

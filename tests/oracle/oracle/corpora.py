@@ -71,13 +71,15 @@ def cases() -> list[Case]:
         row(cand_cp=[35, 32768]), row(cand_cp=[-32768, 20]), row(cand_cp=[35, -(2**33)]),
         row(cand_move=["7g7f", "7g7f"]), row(move="xyzzy"), row(move=""),
         *[row(cand_move=["7g7f", text]) for text in (
-            "", "7g", "7g7", "7g7fx", "7g7f=", "7g7f++", "0g7f", "7j7f", "7G7F", "p*5e", "K*5e", "P*5e+", "P5e", " 7g7f",
+            "", "7g", "7g7", "7g7fx", "7g7f=", "7g7f++", "0g7f", "7j7f", "7G7F", "p*5e", "K*5e", "P*5e+", "P5e",
+            " 7g7f",
         )],
     )  # fmt: skip
     # In text: not a position at all.
     board = START.split(" ")[0]
     refuse(SFEN, *[row(sfen=text) for text in (
-        "", "garbage", "startpos", f"{board} b", f"{board} x - 1", f"{board} b 7 1", f"{board} b K 1", f"{board} b P+ 1",
+        "", "garbage", "startpos", f"{board} b", f"{board} x - 1", f"{board} b 7 1", f"{board} b K 1",
+        f"{board} b P+ 1",
         f"{board.removesuffix('/LNSGKGSNL')} b - 1", f"{board}/9 b - 1", board.replace("9/9/9", "9/8/9") + " b - 1",
         f"{board}1 b - 1", board.replace("9/9/9", "9/9P/9") + " b - 1",
         board.replace("1r5b1", "1x5b1") + " b - 1", board.replace("LNSGK", "LNS+GK") + " b - 1",

@@ -1,8 +1,8 @@
 """Check and legality, for the strict rules of docs/spec/corpus.md.
 
 Legal moves come from cshogi. It aborts the process on text it dislikes, so it is only ever handed text that
-`position.to_sfen` wrote from bytes `position.parse_sfen` accepted. Attacks are counted here by hand, because cshogi does
-not report a king attacked by a king.
+`position.to_sfen` wrote from bytes `position.parse_sfen` accepted. Attacks are counted here by hand, because cshogi
+does not report a king attacked by a king.
 """
 
 import cshogi

@@ -27,7 +27,8 @@ def shape_of(kind: pa.DataType) -> str:
     if pa.types.is_list(kind):
         return f"list<{shape_of(kind.value_type)}>"
     if pa.types.is_struct(kind):
-        return f"struct<{', '.join(f'{kind.field(i).name} {shape_of(kind.field(i).type)}' for i in range(kind.num_fields))}>"
+        fields = [kind.field(n) for n in range(kind.num_fields)]
+        return f"struct<{', '.join(f'{field.name} {shape_of(field.type)}' for field in fields)}>"
     return str(kind)
 
 
