@@ -6,6 +6,10 @@ pub trait Progress: Sync {
     fn phase(&self, name: &str, total: Option<u64>, unit: &str);
     /// `by` more units of the current phase are done.
     fn advance(&self, by: u64);
+    /// Whether the run should stop as soon as it can do so cleanly.
+    fn cancelled(&self) -> bool {
+        false
+    }
 }
 
 /// Reports to nobody.

@@ -44,6 +44,12 @@ pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends the entry that leaves a position out of the fold: one without candidates, which no record has.
+pub fn push_excluded(packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
+    out.extend_from_slice(packed);
+    out.extend_from_slice(&[0; HEAD - PACKED_LEN]);
+}
+
 /// An entry where it lies.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
@@ -62,6 +68,11 @@ impl<'a> Entry<'a> {
 
     pub const fn len(&self) -> usize {
         HEAD + self.candidates.len()
+    }
+
+    /// Whether this is no record but the mark that leaves its position out.
+    pub const fn is_exclusion(&self) -> bool {
+        self.candidates.is_empty()
     }
 
     pub fn packed(&self) -> &'a [u8; PACKED_LEN] {

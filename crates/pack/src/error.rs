@@ -46,6 +46,31 @@ pub enum Error {
     /// An option that makes no sense.
     #[error("{0}")]
     Option(&'static str),
+    /// A temporary file is not what was written to it.
+    #[error("{}: damaged at byte {offset}; start again without it", path.display())]
+    Damaged {
+        /// The temporary file.
+        path: PathBuf,
+        /// Where.
+        offset: u64,
+    },
+    /// A temporary file cannot take what it should.
+    #[error("temporary file: {0}")]
+    Spool(&'static str),
+    /// What an earlier run left does not belong to this one, or is in the way.
+    #[error("{}: {what}", path.display())]
+    Leftover {
+        /// The temporary directory.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        what: String,
+    },
+    /// The run does not fit the machine.
+    #[error("{0}")]
+    DoesNotFit(String),
+    /// The run was asked to stop (SIGINT, SIGTERM).
+    #[error("interrupted")]
+    Interrupted,
     /// A thread of the run died.
     #[error("a worker thread failed")]
     Worker,

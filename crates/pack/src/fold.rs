@@ -36,17 +36,32 @@ pub struct RowCandidate {
 struct MoveSum {
     /// Visits, or centipawns.
     sum: i64,
-    /// Records that listed it.
-    records: u32,
+    /// Records that listed it; in an unfinished sum it may pass what a weight can hold.
+    records: u64,
 }
 
-/// Folds groups of entries; keeps its tables between groups.
+/// Folds positions one after another; keeps its tables between them.
+///
+/// A position is begun, given its entries or sums that were written out before, and ended as a row or as a sum.
 pub struct Folder<'a> {
     policy: &'a Policy,
     /// One sum per move16 value: a position met a million times costs no more than one met twice.
     sums: Vec<MoveSum>,
     touched: Vec<u16>,
+    records: u64,
+    ply: u16,
+    z_sum: i64,
+    q_sum: i128,
+    excluded: bool,
     row: Row,
+}
+
+/// How a position ended.
+pub enum Folded<'a> {
+    /// As a row.
+    Row(&'a Row),
+    /// Left out, with this many records; none when the exclusion met nothing.
+    Excluded(u64),
 }
 
 /// move16 values have bit 15 clear.
@@ -54,61 +69,125 @@ const MOVES: usize = 1 << 15;
 
 impl<'a> Folder<'a> {
     pub fn new(policy: &'a Policy) -> Self {
-        Self { policy, sums: vec![MoveSum::default(); MOVES], touched: Vec::new(), row: Row::default() }
+        Self {
+            policy,
+            sums: vec![MoveSum::default(); MOVES],
+            touched: Vec::new(),
+            records: 0,
+            ply: u16::MAX,
+            z_sum: 0,
+            q_sum: 0,
+            excluded: false,
+            row: Row::default(),
+        }
     }
 
-    /// Folds the entries of one position, of which there is at least one.
-    ///
-    /// # Errors
-    /// [`Error::Weight`] above `u32::MAX` records.
-    pub fn fold<'e>(
-        &mut self,
-        packed: &[u8; PACKED_LEN],
-        entries: impl Iterator<Item = Entry<'e>> + Clone,
-    ) -> Result<&Row> {
-        let source = self.policy.conventions().policy_source;
-        let (mut records, mut ply, mut z_sum, mut q_sum) = (0u64, u16::MAX, 0i64, 0i128);
-        for entry in entries {
-            records += 1;
-            ply = ply.min(entry.ply());
-            z_sum += i64::from(entry.value_z());
-            q_sum += i128::from(fixed(entry.value_q()));
-            match source {
-                PolicySource::Visits => {
-                    entry.visits().for_each(|(mv, visits)| self.add(mv, i64::from(visits)))
-                }
-                PolicySource::SoftmaxCp => entry.scores().for_each(|(mv, cp)| self.add(mv, i64::from(cp))),
+    /// Adds one entry of the position.
+    pub fn add(&mut self, entry: &Entry<'_>) {
+        if entry.is_exclusion() {
+            self.excluded = true;
+            return;
+        }
+        self.records += 1;
+        self.ply = self.ply.min(entry.ply());
+        self.z_sum += i64::from(entry.value_z());
+        self.q_sum += i128::from(fixed(entry.value_q()));
+        match self.policy.conventions().policy_source {
+            PolicySource::Visits => {
+                entry.visits().for_each(|(mv, visits)| self.add_move(mv, i64::from(visits), 1))
+            }
+            PolicySource::SoftmaxCp => {
+                entry.scores().for_each(|(mv, cp)| self.add_move(mv, i64::from(cp), 1))
             }
         }
-        let weight =
-            u32::try_from(records).map_err(|_| Error::Weight(Box::new(Packed::from_bytes(*packed))))?;
-        self.row.ply = ply;
-        self.row.weight = weight;
-        (self.row.value_z, self.row.value_q) = means(z_sum, q_sum, weight);
-        let mover = if packed[SIDE] == 0 { Color::Black } else { Color::White };
-        self.candidates(source, mover);
-        Ok(&self.row)
     }
 
-    fn add(&mut self, mv: u16, value: i64) {
+    fn add_move(&mut self, mv: u16, value: i64, records: u64) {
         let sum = &mut self.sums[usize::from(mv) & (MOVES - 1)];
         if sum.records == 0 {
             self.touched.push(mv);
         }
         sum.sum += value;
-        sum.records += 1;
+        sum.records += records;
     }
 
-    /// Divides the sums and orders the candidates; leaves the tables empty.
-    fn candidates(&mut self, source: PolicySource, mover: Color) {
+    /// Ends the position as a row; the folder is empty again.
+    ///
+    /// # Errors
+    /// [`Error::Weight`] above `u32::MAX` records.
+    pub fn finish(&mut self, packed: &[u8; PACKED_LEN]) -> Result<Folded<'_>> {
+        if self.excluded {
+            let records = self.records;
+            self.forget();
+            return Ok(Folded::Excluded(records));
+        }
+        let weight =
+            u32::try_from(self.records).map_err(|_| Error::Weight(Box::new(Packed::from_bytes(*packed))))?;
+        self.row.ply = self.ply;
+        self.row.weight = weight;
+        (self.row.value_z, self.row.value_q) = means(self.z_sum, self.q_sum, weight);
+        let mover = if packed[SIDE] == 0 { Color::Black } else { Color::White };
+        self.candidates(mover);
+        self.forget();
+        Ok(Folded::Row(&self.row))
+    }
+
+    /// Ends the position as a sum that [`Folder::add_sum`] takes up again; the folder is empty again.
+    ///
+    /// ```text
+    /// packed 96 | excluded u8 | records u64 | ply u16 | z_sum i64 | q_sum i128 | n u16
+    ///   | n × (mv u16, sum i64, records u64)
+    /// ```
+    pub fn finish_sum(&mut self, packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
+        out.extend_from_slice(packed);
+        out.push(u8::from(self.excluded));
+        out.extend_from_slice(&self.records.to_le_bytes());
+        out.extend_from_slice(&self.ply.to_le_bytes());
+        out.extend_from_slice(&self.z_sum.to_le_bytes());
+        out.extend_from_slice(&self.q_sum.to_le_bytes());
+        let n = u16::try_from(self.touched.len()).unwrap_or(u16::MAX);
+        out.extend_from_slice(&n.to_le_bytes());
+        for &mv in &self.touched {
+            let MoveSum { sum, records } = self.sums[usize::from(mv)];
+            out.extend_from_slice(&mv.to_le_bytes());
+            out.extend_from_slice(&sum.to_le_bytes());
+            out.extend_from_slice(&records.to_le_bytes());
+        }
+        self.forget();
+    }
+
+    /// Adds a sum of the position that was written out before.
+    pub fn add_sum(&mut self, sum: &Sum<'_>) {
+        self.excluded |= sum.excluded();
+        self.records += sum.records();
+        self.ply = self.ply.min(sum.ply());
+        self.z_sum += sum.z_sum();
+        self.q_sum += sum.q_sum();
+        for (mv, value, records) in sum.moves() {
+            self.add_move(mv, value, records);
+        }
+    }
+
+    fn forget(&mut self) {
+        for mv in self.touched.drain(..) {
+            self.sums[usize::from(mv)] = MoveSum::default();
+        }
+        (self.records, self.ply, self.z_sum, self.q_sum, self.excluded) = (0, u16::MAX, 0, 0, false);
+    }
+
+    /// Divides the sums and orders the candidates.
+    fn candidates(&mut self, mover: Color) {
+        let source = self.policy.conventions().policy_source;
         let out = &mut self.row.candidates;
         out.clear();
-        let mut total = 0u64;
-        if source == PolicySource::Visits {
-            total = self.touched.iter().map(|&mv| self.sums[usize::from(mv)].sum.unsigned_abs()).sum();
-        }
+        let total: u64 = match source {
+            PolicySource::Visits => {
+                self.touched.iter().map(|&mv| self.sums[usize::from(mv)].sum.unsigned_abs()).sum()
+            }
+            PolicySource::SoftmaxCp => 0,
+        };
         for &mv in &self.touched {
-            let MoveSum { sum, records } = std::mem::take(&mut self.sums[usize::from(mv)]);
+            let MoveSum { sum, records } = self.sums[usize::from(mv)];
             out.push(match source {
                 PolicySource::Visits => {
                     RowCandidate { mv, cp: 0, prob: prob_of_visits(sum.unsigned_abs(), total) }
@@ -116,7 +195,6 @@ impl<'a> Folder<'a> {
                 PolicySource::SoftmaxCp => RowCandidate { mv, cp: mean_cp(sum, records), prob: 0.0 },
             });
         }
-        self.touched.clear();
         match source {
             PolicySource::Visits => {
                 out.sort_unstable_by(|a, b| b.prob.total_cmp(&a.prob).then(a.mv.cmp(&b.mv)));
@@ -127,6 +205,66 @@ impl<'a> Folder<'a> {
                 out.sort_unstable_by_key(|c| (-i32::from(policy.for_mover(c.cp, mover)), c.mv));
             }
         }
+    }
+}
+
+const SUM_HEAD: usize = PACKED_LEN + 1 + 8 + 2 + 8 + 16 + 2;
+const SUM_MOVE: usize = 2 + 8 + 8;
+
+/// A sum where it lies; written by [`Folder::finish_sum`].
+#[derive(Clone, Copy)]
+pub struct Sum<'a> {
+    head: &'a [u8; SUM_HEAD],
+    moves: &'a [[u8; SUM_MOVE]],
+}
+
+impl<'a> Sum<'a> {
+    /// The sum at the start of `bytes`; `None` when they do not hold a whole one.
+    pub fn read(bytes: &'a [u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_first_chunk::<SUM_HEAD>()?;
+        let n = usize::from(u16::from_le_bytes([head[SUM_HEAD - 2], head[SUM_HEAD - 1]]));
+        Some(Self { head, moves: rest.get(..n * SUM_MOVE)?.as_chunks().0 })
+    }
+
+    pub const fn len(&self) -> usize {
+        SUM_HEAD + self.moves.len() * SUM_MOVE
+    }
+
+    pub fn packed(&self) -> &'a [u8; PACKED_LEN] {
+        self.head.first_chunk().unwrap_or(&[0; PACKED_LEN])
+    }
+
+    /// `N` bytes of the head at `at` behind the position.
+    fn field<const N: usize>(&self, at: usize) -> [u8; N] {
+        self.head[PACKED_LEN + at..].first_chunk().copied().unwrap_or([0; N])
+    }
+
+    fn excluded(&self) -> bool {
+        self.field::<1>(0) != [0]
+    }
+
+    fn records(&self) -> u64 {
+        u64::from_le_bytes(self.field(1))
+    }
+
+    fn ply(&self) -> u16 {
+        u16::from_le_bytes(self.field(9))
+    }
+
+    fn z_sum(&self) -> i64 {
+        i64::from_le_bytes(self.field(11))
+    }
+
+    fn q_sum(&self) -> i128 {
+        i128::from_le_bytes(self.field(19))
+    }
+
+    fn moves(&self) -> impl Iterator<Item = (u16, i64, u64)> + use<'a> {
+        self.moves.iter().map(|m| {
+            let [a, b, rest @ ..] = m;
+            let (sum, records) = rest.as_chunks::<8>().0.split_at(1);
+            (u16::from_le_bytes([*a, *b]), i64::from_le_bytes(sum[0]), u64::from_le_bytes(records[0]))
+        })
     }
 }
 
@@ -148,8 +286,9 @@ fn means(z_sum: i64, q_sum: i128, weight: u32) -> (f32, f32) {
 }
 
 /// The mean of cp, rounded half away from zero so that it is symmetric in the point of view.
-fn mean_cp(sum: i64, records: u32) -> i16 {
-    let n = i64::from(records);
+fn mean_cp(sum: i64, records: u64) -> i16 {
+    // A row's records fit a u32; `finish` has seen to it.
+    let n = i64::try_from(records).unwrap_or(i64::MAX);
     let rounded = (2 * sum.abs() + n) / (2 * n);
     // The mean of i16 values lies between them.
     i16::try_from(sum.signum() * rounded).unwrap_or(0)

@@ -13,8 +13,11 @@
 mod entry;
 mod error;
 mod fold;
+mod journal;
 mod key;
+mod memory;
 mod place;
+mod plan;
 mod policy;
 mod run;
 pub mod shard;
@@ -22,5 +25,7 @@ mod spool;
 
 pub use error::{Error, Result};
 pub use key::hash;
+pub use memory::{available as available_memory, disk_room};
+pub use plan::{BASE as BASE_MEMORY, Count, Plan};
 pub use policy::Policy;
-pub use run::{PackOptions, RefusedRecord, Summary, pack};
+pub use run::{PackOptions, RefusedRecord, Summary, pack, plan, work_path};

@@ -1,19 +1,28 @@
 //! The three passes: scatter records by key, fold and scatter rows by draw, order and write (shards.md §4 to §7).
+//!
+//! In memory or out of core, it is the same code: the plan says where buckets and spools lie. Every pass is cut into
+//! units (a file, a bucket, a shard) that the journal notes as they are done.
 
 mod fold_pass;
+mod job;
+mod merge;
 mod read_pass;
 mod write_pass;
 
 use crate::error::{Error, Result};
+use crate::journal::{Past, WorkDir};
+use crate::memory;
+use crate::plan::{Load, Plan};
 use crate::policy::Policy;
-use crate::shard::{Footer, ShardSummary};
-use crate::spool::Spools;
+use crate::shard::{Footer, ShardReader, ShardSummary};
+use crate::spool::{Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::progress::Progress;
 use manaka_core::stream::StreamSet;
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// How to fold. Only `softmax_temp_cp` and `rows_per_shard` reach the bytes of the shards.
 #[derive(Clone, PartialEq, Debug)]
@@ -24,8 +33,20 @@ pub struct PackOptions {
     pub rows_per_shard: NonZeroU64,
     /// Temperature of the softmax over cp; visits streams have none.
     pub softmax_temp_cp: f64,
+    /// Shards whose positions are left out of the fold.
+    pub exclude: Vec<PathBuf>,
     /// Threads that read, fold and encode.
     pub threads: NonZeroUsize,
+    /// Bytes of memory the run may use; half of what is available when `None`.
+    pub memory: Option<u64>,
+    /// Where temporary files go; the output directory when `None`.
+    pub temp_dir: Option<PathBuf>,
+    /// Buckets of the first scatter; chosen by the plan when `None`.
+    pub buckets: Option<u32>,
+    /// Whether to go on with a run that was killed.
+    pub resume: bool,
+    /// Whether to start a run whose plan does not fit the disks.
+    pub force: bool,
 }
 
 impl PackOptions {
@@ -42,7 +63,13 @@ impl PackOptions {
             prefix: prefix.into(),
             rows_per_shard: Self::DEFAULT_ROWS_PER_SHARD,
             softmax_temp_cp: DEFAULT_SOFTMAX_TEMP_CP,
+            exclude: Vec::new(),
             threads,
+            memory: None,
+            temp_dir: None,
+            buckets: None,
+            resume: false,
+            force: false,
         }
     }
 }
@@ -67,18 +94,28 @@ pub struct RefusedRecord {
 pub struct Summary {
     /// What the shards state.
     pub footer: Footer,
+    /// How the run was cut up.
+    pub plan: Plan,
     /// Records read.
     pub records: u64,
     /// Records not folded, by reason.
     pub refused: BTreeMap<&'static str, u64>,
     /// The first of them, at most [`Summary::REFUSED_SHOWN`].
     pub refused_first: Vec<RefusedRecord>,
+    /// Positions that were left out because they stand in an excluded shard.
+    pub excluded_positions: u64,
+    /// Records of those positions.
+    pub excluded_records: u64,
     /// Rows written.
     pub rows: u64,
     /// The most records that met in one row.
     pub largest_weight: u32,
     /// The shards, in order.
     pub shards: Vec<ShardSummary>,
+    /// Wall time of each pass of this process.
+    pub passes: Vec<(&'static str, Duration)>,
+    /// The most memory this process has had resident, where the system says.
+    pub peak_memory: Option<u64>,
 }
 
 impl Summary {
@@ -94,7 +131,7 @@ impl Summary {
     /// Records that were folded into a row another record had opened.
     #[must_use]
     pub fn folded_away(&self) -> u64 {
-        self.records - self.refused_total() - self.rows
+        self.records - self.refused_total() - self.excluded_records - self.rows
     }
 
     /// Compressed bytes of each leaf column over all shards, by its name.
@@ -107,43 +144,81 @@ impl Summary {
     }
 }
 
-/// Folds streams into shards in `out`, which must exist and hold no shard of this prefix.
+/// What a run of these inputs would take.
 ///
-/// The shards depend on the multiset of records, the softmax temperature and the rows per shard; not on the order or
-/// cut of the inputs, nor on the number of threads.
+/// # Errors
+/// As [`pack`], as far as the heads of the inputs show it.
+pub fn plan(inputs: &[PathBuf], options: &PackOptions) -> Result<Plan> {
+    StreamSet::open(inputs.to_vec())?;
+    let memory = match options.memory {
+        Some(bytes) => bytes,
+        None => memory::available().map(|bytes| bytes / 2).ok_or(Error::Option(
+            "the memory that is available cannot be told here: state it with --memory",
+        ))?,
+    };
+    let mut excluded = 0;
+    for path in &options.exclude {
+        excluded += ShardReader::open(path)?.rows();
+    }
+    Plan::new(&Load::of(inputs, excluded)?, memory, options.threads, options.buckets)
+}
+
+/// Folds streams into shards in `out`, which must exist. `inputs` are read in any order.
+///
+/// The shards depend on the multiset of records, the positions excluded, the softmax temperature and the rows per shard;
+/// not on the order or cut of the inputs, the number of threads, the memory, or on whether the run was killed and resumed.
 ///
 /// # Errors
 /// [`Error::Stream`] when a stream is malformed or two may not be folded together, [`Error::Io`], [`Error::Parquet`],
-/// [`Error::Weight`], [`Error::Option`]. Shards that were finished before stay; no unfinished one has a final name.
+/// [`Error::Weight`], [`Error::Option`], [`Error::DoesNotFit`], [`Error::Leftover`], [`Error::Interrupted`]. Shards
+/// that were finished before stay, no unfinished one has a final name, and the temporary files stay for a resumed run.
 pub fn pack(
     inputs: Vec<PathBuf>,
     out: &Path,
     options: &PackOptions,
     progress: &dyn Progress,
 ) -> Result<Summary> {
-    pack_as(inputs, out, options, |records| Plan { buckets: 256, spools: spool_count(records) }, progress)
+    let plan = plan(&inputs, options)?;
+    let temp = work_path(out, options);
+    if !options.force && !options.resume {
+        fits(&plan, out, options)?;
+    }
+    pack_as(inputs, out, &temp, options, plan, progress)
 }
 
-/// How the work is cut up. Nothing of it reaches the shards.
-#[derive(Clone, Copy, Debug)]
-struct Plan {
-    /// Buckets of the first scatter, at most one a slot.
-    buckets: u32,
-    /// Spools of the second scatter.
-    spools: usize,
+/// Where the temporary files of a run lie.
+#[must_use]
+pub fn work_path(out: &Path, options: &PackOptions) -> PathBuf {
+    let name = |prefix: &str| format!("{prefix}manaka-pack-{}", options.prefix);
+    match &options.temp_dir {
+        Some(dir) => dir.join(name("")),
+        None => out.join(name(".")),
+    }
 }
 
-/// Spools of some hundred thousand rows each.
-fn spool_count(records: u64) -> usize {
-    const RECORDS_PER_SPOOL: u64 = 1 << 18;
-    usize::try_from(records / RECORDS_PER_SPOOL).unwrap_or(usize::MAX).clamp(1, 1024)
+/// Whether the disks have room.
+fn fits(plan: &Plan, out: &Path, options: &PackOptions) -> Result<()> {
+    let temp = options.temp_dir.as_deref().unwrap_or(out);
+    let wants = [(temp, plan.temp_disk, "temporary files"), (out, plan.output_disk, "shards")];
+    for (dir, bytes, what) in wants {
+        if let Some(room) = memory::disk_room(dir)
+            && bytes > room
+        {
+            return Err(Error::DoesNotFit(format!(
+                "{}: about {bytes} bytes of {what} do not fit in the {room} bytes that are free (--force starts anyway)",
+                dir.display()
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn pack_as(
     inputs: Vec<PathBuf>,
     out: &Path,
+    temp: &Path,
     options: &PackOptions,
-    plan: impl Fn(u64) -> Plan,
+    mut plan: Plan,
     progress: &dyn Progress,
 ) -> Result<Summary> {
     if options.prefix.is_empty() || options.prefix.contains(['/', '\\']) {
@@ -151,26 +226,95 @@ fn pack_as(
     }
     let set = StreamSet::open(inputs)?;
     let policy = Policy::new(*set.conventions(), options.softmax_temp_cp)?;
-
-    let buckets = Spools::new(plan(0).buckets as usize);
-    let read = read_pass::run(set.paths(), &buckets, &policy, options.threads, progress)?;
-    let spools = Spools::new(plan(read.records).spools);
-    let largest_weight = fold_pass::run(&buckets, &spools, &policy, options.threads, progress)?;
     let footer = Footer::of(&policy);
-    let shards = write_pass::run(&spools, out, &policy, &footer, options, progress)?;
+    let job = job::describe(&set, options, &footer)?;
+    let (work, past) = WorkDir::open(temp, out, &job, options.resume)?;
+    job::adopt_plan(&mut plan, &past);
+    work.flush(job::plan_line(&plan), &Spools::new(0, Store::Memory, 0), None)?;
+
+    let run = Run { policy: &policy, options, plan: &plan, work: &work, past: &past, progress };
+    match passes(&run, set.paths(), out, footer) {
+        Ok(summary) => {
+            work.remove()?;
+            Ok(summary)
+        }
+        Err(error) => {
+            let shards = write_pass::shard_path(out, &options.prefix, 0).exists();
+            if !is_resumable(&error) || plan.in_memory && !shards {
+                // Nothing is left that a resumed run could use.
+                work.remove()?;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Whether the same inputs may do better next time.
+const fn is_resumable(error: &Error) -> bool {
+    !matches!(error, Error::Stream(_) | Error::NotAShard { .. } | Error::Weight(_) | Error::Option(_))
+}
+
+fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Result<Summary> {
+    let plan = run.plan;
+    let store = |name: &'static str| match plan.in_memory {
+        true => Store::Memory,
+        false => Store::Files { dir: run.work.path().to_owned(), name },
+    };
+    let mut passes = Vec::new();
+    let mut began = Instant::now();
+    let mut lap = |name| {
+        passes.push((name, began.elapsed()));
+        began = Instant::now();
+    };
+
+    let buckets = Spools::new(plan.buckets as usize, store("bucket"), plan.chunk);
+    let read = read_pass::run(run, streams, &buckets)?;
+    lap("read");
+    let spools = Spools::new(plan.spools, store("rows"), plan.chunk);
+    let fold = fold_pass::run(run, &read.done, &buckets, &spools)?;
+    lap("fold");
+    let shards = write_pass::run(run, &spools, out, &footer, &fold)?;
+    lap("write");
 
     Ok(Summary {
         footer,
         records: read.records,
         refused: read.refused,
         refused_first: read.refused_first,
+        excluded_positions: fold.excluded_positions,
+        excluded_records: fold.excluded_records,
         rows: shards.iter().map(|shard| shard.rows).sum(),
-        largest_weight,
+        largest_weight: fold.largest_weight,
         shards,
+        passes,
+        peak_memory: memory::peak(),
+        plan: plan.clone(),
     })
 }
 
-/// Runs `work` on several threads and returns what each gave, or the error of the first task that failed.
+/// What every pass needs to know.
+struct Run<'a> {
+    policy: &'a Policy,
+    options: &'a PackOptions,
+    plan: &'a Plan,
+    work: &'a WorkDir,
+    past: &'a Past,
+    progress: &'a dyn Progress,
+}
+
+impl Run<'_> {
+    /// The lines of the earlier run that still hold: none of them when its buckets and spools were in memory.
+    fn past_of<'p>(&'p self, verb: &'p str) -> impl Iterator<Item = Vec<&'p str>> {
+        self.past.of(verb).filter(|_| !self.plan.in_memory)
+    }
+
+    /// The error of a run that was asked to stop.
+    fn check_cancelled(&self) -> Result<()> {
+        if self.progress.cancelled() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// Runs `work` on several threads and returns what each gave, or the error of the first that failed.
 fn on_threads<T: Send>(threads: NonZeroUsize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads.get()).map(|_| scope.spawn(&work)).collect();

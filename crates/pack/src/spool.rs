@@ -1,59 +1,238 @@
 //! Bytes that several threads scatter and one thread reads back: the buckets of entries, the ranges of rows.
+//!
+//! A spool holds chunks of whole items. It lies in memory or in a file, by the run's plan; nothing else differs. In a
+//! file every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks
+//! of finished units from those a kill left behind.
 
+use crate::error::{Error, Result};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use xxhash_rust::xxh3::xxh3_64;
 
-/// A chunk is handed over when it is about this long. It holds whole items only.
-const CHUNK: usize = 64 << 10;
+/// Which unit of work wrote a chunk, and at which attempt.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Tag {
+    pub unit: u32,
+    pub attempt: u32,
+}
 
-/// What was scattered into one spool.
+/// The attempt that finished each unit; chunks of others are passed over.
+pub type Done = HashMap<u32, u32>;
+
+/// Where spools lie.
+pub enum Store {
+    Memory,
+    /// Files `<name>-NNNN` in a directory, which exists.
+    Files {
+        dir: PathBuf,
+        name: &'static str,
+    },
+}
+
+/// What one spool holds.
 #[derive(Default)]
-pub struct Spool {
-    /// Byte runs of whole items, in no particular order.
-    pub chunks: Vec<Vec<u8>>,
-    /// Items in all of them.
-    pub items: u64,
+struct Spool {
+    /// In memory: the chunks. In files: nothing.
+    chunks: Vec<Vec<u8>>,
+    items: u64,
+    bytes: u64,
+    /// Written to since the last sync.
+    dirty: bool,
 }
 
 /// A fixed number of spools.
-pub struct Spools(Vec<Mutex<Spool>>);
+pub struct Spools {
+    store: Store,
+    /// A chunk is handed over when it is about this long.
+    chunk: usize,
+    spools: Vec<Mutex<Spool>>,
+}
 
 impl Spools {
-    pub fn new(count: usize) -> Self {
-        Self((0..count).map(|_| Mutex::default()).collect())
+    /// `count` empty spools; what an earlier run left in their files stays in front.
+    pub fn new(count: usize, store: Store, chunk: usize) -> Self {
+        Self { store, chunk, spools: (0..count).map(|_| Mutex::default()).collect() }
     }
 
     pub const fn len(&self) -> usize {
-        self.0.len()
+        self.spools.len()
+    }
+
+    fn lock(&self, index: usize) -> MutexGuard<'_, Spool> {
+        self.spools[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A writer for one thread.
     pub fn writer(&self) -> SpoolWriter<'_> {
-        SpoolWriter { spools: self, open: (0..self.0.len()).map(|_| Spool::default()).collect() }
+        let open = (0..self.spools.len()).map(|_| Open::default()).collect();
+        SpoolWriter { spools: self, tag: Tag { unit: 0, attempt: 0 }, open, framed: Vec::new() }
     }
 
     /// Items of each spool.
     pub fn counts(&self) -> Vec<u64> {
-        self.0.iter().map(|spool| spool.lock().unwrap_or_else(PoisonError::into_inner).items).collect()
+        (0..self.len()).map(|index| self.lock(index).items).collect()
     }
 
-    /// Takes a spool's content out; its memory goes with it.
-    pub fn take(&self, index: usize) -> Spool {
-        mem::take(&mut *self.0[index].lock().unwrap_or_else(PoisonError::into_inner))
+    /// Items of one spool.
+    pub fn items(&self, index: usize) -> u64 {
+        self.lock(index).items
     }
 
-    fn hand_over(&self, index: usize, chunk: Vec<u8>, items: u64) {
-        let mut spool = self.0[index].lock().unwrap_or_else(PoisonError::into_inner);
-        spool.chunks.push(chunk);
-        spool.items += items;
+    /// Bytes of a spool once loaded.
+    pub fn bytes(&self, index: usize) -> u64 {
+        self.lock(index).bytes
+    }
+
+    fn path(&self, index: usize) -> Option<PathBuf> {
+        match &self.store {
+            Store::Memory => None,
+            Store::Files { dir, name } => Some(dir.join(format!("{name}-{index:04}"))),
+        }
+    }
+
+    /// Adopts what an earlier run left: counts the chunks of finished units and cuts a torn chunk off each file's end.
+    pub fn adopt(&self, done: &Done) -> Result<()> {
+        for index in 0..self.len() {
+            let Some(path) = self.path(index) else { continue };
+            let mut chunks = match Chunks::open(&path) {
+                Ok(chunks) => chunks,
+                Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            let mut spool = self.lock(index);
+            while let Some(head) = chunks.next_head()? {
+                if head.counts(done) {
+                    spool.items += u64::from(head.items);
+                    spool.bytes += u64::from(head.raw_len);
+                }
+                chunks.skip(head)?;
+            }
+            let whole = chunks.whole;
+            OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .and_then(|file| file.set_len(whole))
+                .map_err(Error::io(&path))?;
+        }
+        Ok(())
+    }
+
+    /// Brings every chunk written so far to disk.
+    pub fn sync(&self) -> Result<()> {
+        for index in 0..self.len() {
+            let Some(path) = self.path(index) else { continue };
+            // The lock is not held while the disk works.
+            if mem::take(&mut self.lock(index).dirty) {
+                File::open(&path).and_then(|file| file.sync_data()).map_err(Error::io(&path))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All chunks of finished units of a spool. In memory they are moved out.
+    pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Vec<u8>>> {
+        let mut loaded = Vec::new();
+        self.each_chunk(index, done, |chunk| {
+            loaded.push(chunk);
+            Ok(())
+        })?;
+        Ok(loaded)
+    }
+
+    /// Hands every chunk of finished units of a spool to `take`, one at a time.
+    pub fn each_chunk(
+        &self,
+        index: usize,
+        done: &Done,
+        mut take: impl FnMut(Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let Some(path) = self.path(index) else {
+            let chunks = mem::take(&mut self.lock(index).chunks);
+            return chunks.into_iter().try_for_each(take);
+        };
+        if self.lock(index).items == 0 {
+            return Ok(());
+        }
+        let mut chunks = Chunks::open(&path)?;
+        while let Some(head) = chunks.next_head()? {
+            if head.counts(done) {
+                take(chunks.read(head)?)?;
+            } else {
+                chunks.skip(head)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a spool that is not needed any more.
+    pub fn remove(&self, index: usize) -> Result<()> {
+        match self.path(index) {
+            None => self.lock(index).chunks = Vec::new(),
+            Some(path) => match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(&path)(error)),
+                _ => {}
+            },
+        }
+        Ok(())
+    }
+
+    /// Takes a chunk over; `bytes` is empty afterwards.
+    fn hand_over(
+        &self,
+        index: usize,
+        tag: Tag,
+        bytes: &mut Vec<u8>,
+        items: u32,
+        framed: &mut Vec<u8>,
+    ) -> Result<()> {
+        let raw_len = bytes.len() as u64;
+        let mut spool = match self.path(index) {
+            None => {
+                let mut chunk = mem::take(bytes);
+                // Growth by doubling may have left up to half of it unused.
+                chunk.shrink_to_fit();
+                let mut spool = self.lock(index);
+                spool.chunks.push(chunk);
+                spool
+            }
+            Some(path) => {
+                frame(tag, items, bytes, framed)?;
+                bytes.clear();
+                let mut spool = self.lock(index);
+                // Opened anew for each chunk: thousands of spools would be too many open files.
+                OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .open(&path)
+                    .and_then(|mut file| file.write_all(framed))
+                    .map_err(Error::io(&path))?;
+                spool.dirty = true;
+                spool
+            }
+        };
+        spool.items += u64::from(items);
+        spool.bytes += raw_len;
+        Ok(())
     }
 }
 
-/// One thread's side of the scatter. Dropping it hands over what is open.
+/// One spool's chunk being filled.
+#[derive(Default)]
+struct Open {
+    bytes: Vec<u8>,
+    items: u32,
+}
+
+/// One thread's side of the scatter.
 pub struct SpoolWriter<'a> {
     spools: &'a Spools,
-    /// At most one chunk each.
-    open: Vec<Spool>,
+    tag: Tag,
+    open: Vec<Open>,
+    framed: Vec<u8>,
 }
 
 impl SpoolWriter<'_> {
@@ -62,32 +241,129 @@ impl SpoolWriter<'_> {
         self.spools.len()
     }
 
+    /// What follows belongs to this unit.
+    pub const fn begin(&mut self, tag: Tag) {
+        self.tag = tag;
+    }
+
     /// Appends one item, written by `write`.
-    pub fn push(&mut self, index: usize, write: impl FnOnce(&mut Vec<u8>)) {
+    pub fn push(&mut self, index: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let open = &mut self.open[index];
-        if open.chunks.is_empty() {
-            open.chunks.push(Vec::with_capacity(CHUNK + CHUNK / 8));
-        }
-        let chunk = &mut open.chunks[0];
-        write(chunk);
+        write(&mut open.bytes);
         open.items += 1;
-        if chunk.len() >= CHUNK {
-            let full = mem::take(open);
-            for chunk in full.chunks {
-                self.spools.hand_over(index, chunk, full.items);
-            }
+        if open.bytes.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
+    }
+
+    /// Hands over everything of the unit that is still open.
+    pub fn end(&mut self) -> Result<()> {
+        (0..self.open.len()).try_for_each(|index| self.hand_over(index))
+    }
+
+    fn hand_over(&mut self, index: usize) -> Result<()> {
+        let open = &mut self.open[index];
+        if open.items == 0 {
+            return Ok(());
         }
+        let items = mem::take(&mut open.items);
+        self.spools.hand_over(index, self.tag, &mut open.bytes, items, &mut self.framed)
     }
 }
 
-impl Drop for SpoolWriter<'_> {
-    fn drop(&mut self) {
-        for (index, open) in self.open.iter_mut().enumerate() {
-            let Spool { chunks, items } = mem::take(open);
-            for mut chunk in chunks {
-                chunk.shrink_to_fit();
-                self.spools.hand_over(index, chunk, items);
-            }
+/// The head of a chunk in a file: magic, unit, attempt, items, raw length, stored length (u32 each), hash (u64).
+#[derive(Clone, Copy)]
+struct Head {
+    tag: Tag,
+    items: u32,
+    raw_len: u32,
+    stored_len: u32,
+    hash: u64,
+}
+
+const HEAD_LEN: usize = 6 * 4 + 8;
+const MAGIC: u32 = u32::from_le_bytes(*b"MSPL");
+
+impl Head {
+    fn counts(&self, done: &Done) -> bool {
+        done.get(&self.tag.unit) == Some(&self.tag.attempt)
+    }
+}
+
+/// Frames a chunk for its file, compressed.
+fn frame(tag: Tag, items: u32, chunk: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    out.clear();
+    out.resize(HEAD_LEN + lz4_flex::block::get_maximum_output_size(chunk.len()), 0);
+    let stored = lz4_flex::block::compress_into(chunk, &mut out[HEAD_LEN..])
+        .map_err(|_| Error::Spool("compression"))?;
+    out.truncate(HEAD_LEN + stored);
+    let hash = xxh3_64(&out[HEAD_LEN..]);
+    let len = |len: usize| u32::try_from(len).map_err(|_| Error::Spool("a chunk of more than 4 GiB"));
+    let words = [MAGIC, tag.unit, tag.attempt, items, len(chunk.len())?, len(stored)?];
+    for (at, word) in words.into_iter().enumerate() {
+        out[at * 4..at * 4 + 4].copy_from_slice(&word.to_le_bytes());
+    }
+    out[HEAD_LEN - 8..HEAD_LEN].copy_from_slice(&hash.to_le_bytes());
+    Ok(())
+}
+
+/// Walks the chunks of a spool file.
+struct Chunks {
+    file: File,
+    path: PathBuf,
+    len: u64,
+    /// Bytes of the whole chunks passed so far.
+    whole: u64,
+    stored: Vec<u8>,
+}
+
+impl Chunks {
+    fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let len = file.metadata().map_err(Error::io(path))?.len();
+        Ok(Self { file, path: path.to_owned(), len, whole: 0, stored: Vec::new() })
+    }
+
+    /// The head of the next whole chunk; `None` at the end or before a torn one.
+    fn next_head(&mut self) -> Result<Option<Head>> {
+        if self.len - self.whole < HEAD_LEN as u64 {
+            return Ok(None);
         }
+        let mut bytes = [0; HEAD_LEN];
+        self.file.read_exact(&mut bytes).map_err(Error::io(&self.path))?;
+        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        if word(0) != MAGIC {
+            return Err(Error::Damaged { path: self.path.clone(), offset: self.whole });
+        }
+        let head = Head {
+            tag: Tag { unit: word(4), attempt: word(8) },
+            items: word(12),
+            raw_len: word(16),
+            stored_len: word(20),
+            hash: u64::from(word(24)) | u64::from(word(28)) << 32,
+        };
+        let whole = self.len - self.whole - HEAD_LEN as u64 >= u64::from(head.stored_len);
+        Ok(whole.then_some(head))
+    }
+
+    const fn pass(&mut self, head: Head) {
+        self.whole += HEAD_LEN as u64 + head.stored_len as u64;
+    }
+
+    fn skip(&mut self, head: Head) -> Result<()> {
+        self.file.seek(SeekFrom::Current(i64::from(head.stored_len))).map_err(Error::io(&self.path))?;
+        self.pass(head);
+        Ok(())
+    }
+
+    fn read(&mut self, head: Head) -> Result<Vec<u8>> {
+        self.stored.resize(head.stored_len as usize, 0);
+        self.file.read_exact(&mut self.stored).map_err(Error::io(&self.path))?;
+        let damaged = || Error::Damaged { path: self.path.clone(), offset: self.whole };
+        if xxh3_64(&self.stored) != head.hash {
+            return Err(damaged());
+        }
+        let chunk =
+            lz4_flex::block::decompress(&self.stored, head.raw_len as usize).map_err(|_| damaged())?;
+        self.pass(head);
+        Ok(chunk)
     }
 }

@@ -8,8 +8,22 @@ use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+/// Remembers whether the reader below failed, because zstd passes its errors on among its own.
+struct Watched<R> {
+    inner: R,
+    failed: bool,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(buf);
+        self.failed = matches!(&result, Err(e) if e.kind() != io::ErrorKind::Interrupted);
+        result
+    }
+}
+
 /// The peeked bytes, then the rest.
-type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
+type Peeked<R> = Chain<Cursor<Vec<u8>>, Watched<R>>;
 
 enum Source<R: Read> {
     Raw(Peeked<R>),
@@ -73,7 +87,7 @@ impl<R: Read> StreamReader<R> {
         let have = read_full(&mut inner, &mut first).map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
         first.truncate(have);
         let zstd = is_zstd(&first);
-        let peeked = Cursor::new(first).chain(inner);
+        let peeked = Cursor::new(first).chain(Watched { inner, failed: false });
         let source = if zstd {
             let decoder =
                 zstd::stream::read::Decoder::with_buffer(BufReader::with_capacity(128 << 10, peeked))
@@ -113,6 +127,12 @@ impl<R: Read> StreamReader<R> {
         &self.header
     }
 
+    /// Whether the source is zstd.
+    #[must_use]
+    pub const fn is_compressed(&self) -> bool {
+        matches!(self.source, Source::Zstd(_))
+    }
+
     /// Byte offset of the next record in the decompressed stream.
     #[must_use]
     pub const fn offset(&self) -> u64 {
@@ -128,8 +148,8 @@ impl<R: Read> StreamReader<R> {
     /// The reader below. Bytes already buffered are lost.
     pub fn into_inner(self) -> R {
         match self.source {
-            Source::Raw(raw) => raw.into_inner().1,
-            Source::Zstd(zstd) => zstd.finish().into_inner().into_inner().1,
+            Source::Raw(raw) => raw.into_inner().1.inner,
+            Source::Zstd(zstd) => zstd.finish().into_inner().into_inner().1.inner,
         }
     }
 
@@ -229,7 +249,7 @@ impl<R: Read> StreamReader<R> {
     fn kind_of(&self, error: io::Error) -> Kind {
         match &self.source {
             Source::Raw(_) => Kind::Io(error),
-            Source::Zstd(_) if error.raw_os_error().is_some() => Kind::Io(error),
+            Source::Zstd(zstd) if zstd.get_ref().get_ref().get_ref().1.failed => Kind::Io(error),
             Source::Zstd(_) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Kind::Truncated { have: 0, need: 1 }
             }
@@ -241,17 +261,16 @@ impl<R: Read> StreamReader<R> {
     fn end(&mut self) -> Result<()> {
         let rest = &self.buf[self.start..];
         let result = match self.ended.take().flatten() {
-            Some(Kind::Truncated { .. }) => {
-                // The compressed data is cut. Say what is missing of the record, or at least one byte of another.
-                let have = rest.len() as u64;
-                let need = RecordRef::frame(rest).err().map_or(have + 1, |need| need as u64);
-                let record = self.decoder.header().map(|_| self.decoder.records());
-                Err(Error::new(record, self.decoder.offset(), Kind::Truncated { have, need }))
-            }
-            Some(kind) => {
-                let record = self.decoder.header().map(|_| self.decoder.records());
-                Err(Error::new(record, self.decoder.offset(), kind))
-            }
+            // The compressed data is cut: judged as the same cut in raw data would be, except that no place in it
+            // is an end. Behind a whole record at least one byte is missing, if only of the frame.
+            Some(Kind::Truncated { .. }) => match self.decoder.finish(rest) {
+                Ok(()) => Err(self.decoder.error(Kind::Truncated { have: 0, need: 1 })),
+                Err(Error { kind: Kind::Empty, .. }) => {
+                    Err(self.decoder.error(Kind::Truncated { have: 0, need: HEADER_LEN as u64 }))
+                }
+                Err(error) => Err(error),
+            },
+            Some(kind) => Err(self.decoder.error(kind)),
             None => self.decoder.finish(rest),
         };
         self.ended = Some(None);

@@ -1,95 +1,188 @@
-//! Pass 2: fold each bucket, give every row its place, scatter rows by draw.
+//! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a bucket.
 
-use super::on_threads;
-use crate::entry::Entry;
+use super::merge::{Sorted, merge_runs, write_run};
+use super::{Run, on_threads};
 use crate::error::Result;
-use crate::fold::{Folder, Row, RowCandidate};
+use crate::fold::{Folded, Folder, Row, RowCandidate};
 use crate::key;
 use crate::place::{Draws, Place};
-use crate::policy::Policy;
-use crate::spool::{Spool, SpoolWriter, Spools};
+use crate::spool::{Done, SpoolWriter, Spools, Tag};
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
-use manaka_core::progress::Progress;
-use std::num::NonZeroUsize;
+use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Folds all buckets into the spools. Returns the largest weight.
-pub fn run(
-    buckets: &Spools,
-    spools: &Spools,
-    policy: &Policy,
-    threads: NonZeroUsize,
-    progress: &dyn Progress,
-) -> Result<u32> {
-    progress.phase("fold", Some(buckets.counts().iter().sum()), "records");
+/// What the pass found.
+#[derive(Default, Debug)]
+pub struct Fold {
+    pub largest_weight: u32,
+    pub excluded_positions: u64,
+    pub excluded_records: u64,
+    /// The attempt that finished each unit.
+    pub done: Done,
+}
+
+impl Fold {
+    fn add(&mut self, other: Self) {
+        self.largest_weight = self.largest_weight.max(other.largest_weight);
+        self.excluded_positions += other.excluded_positions;
+        self.excluded_records += other.excluded_records;
+        self.done.extend(other.done);
+    }
+}
+
+const UNIT: &str = "fold";
+const END: &str = "fold-end";
+
+/// Folds all buckets into the spools.
+pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Result<Fold> {
+    let mut total = Fold::default();
+    for words in run.past_of(UNIT) {
+        let [unit, attempt, largest, positions, records] = words[..] else { continue };
+        let (Ok(unit), Ok(attempt)) = (unit.parse(), attempt.parse()) else { continue };
+        total.add(Fold {
+            largest_weight: largest.parse().unwrap_or(0),
+            excluded_positions: positions.parse().unwrap_or(0),
+            excluded_records: records.parse().unwrap_or(0),
+            done: Done::from([(unit, attempt)]),
+        });
+    }
+    spools.adopt(&total.done)?;
+    run.progress.phase("fold", Some(buckets.counts().iter().sum()), "records");
     let next = AtomicUsize::new(0);
-    let largest = on_threads(threads, || {
-        let mut folder = Folder::new(policy);
-        let mut out = spools.writer();
-        let mut index = Vec::new();
-        let mut largest = 0;
+    let earlier = &total.done;
+    let folds = on_threads(run.options.threads, || {
+        let mut worker = Worker {
+            run,
+            folder: Folder::new(run.policy),
+            index: Vec::new(),
+            out: spools.writer(),
+            fold: Fold::default(),
+        };
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= buckets.len() {
-                return Ok(largest);
+                return Ok(worker.fold);
             }
-            let bucket = buckets.take(at);
-            largest = largest.max(fold_bucket(&bucket, &mut index, &mut folder, policy, &mut out)?);
-            progress.advance(bucket.items);
+            let unit = u32::try_from(at).unwrap_or(u32::MAX);
+            if earlier.contains_key(&unit) {
+                // A kill may have come between its line and its removal.
+                buckets.remove(at)?;
+                continue;
+            }
+            run.check_cancelled().inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
+            worker
+                .bucket(buckets, at, read, run.work.tag(unit), spools)
+                .inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
         }
     })?;
-    Ok(largest.into_iter().max().unwrap_or(0))
+    folds.into_iter().for_each(|fold| total.add(fold));
+    run.work.flush(END.to_owned(), spools, Some(buckets))?;
+    Ok(total)
 }
 
 /// Where an entry of a bucket lies.
-struct Located {
-    hash: u128,
-    chunk: u32,
-    offset: u32,
+pub struct Located {
+    pub hash: u128,
+    pub chunk: u32,
+    pub offset: u32,
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "chunks are short, and a bucket has far fewer than 2^32 of them"
-)]
-fn fold_bucket(
-    bucket: &Spool,
-    index: &mut Vec<Located>,
-    folder: &mut Folder<'_>,
-    policy: &Policy,
-    out: &mut SpoolWriter<'_>,
-) -> Result<u32> {
-    let source = policy.conventions().policy_source;
-    let entry = |at: &Located| Entry::read(&bucket.chunks[at.chunk as usize][at.offset as usize..], source);
-    let packed = |at: &Located| entry(at).map(|entry| entry.packed());
-    index.clear();
-    for (chunk, bytes) in bucket.chunks.iter().enumerate() {
-        let mut offset = 0;
-        while let Some(entry) = Entry::read(&bytes[offset..], source) {
-            let hash = key::hash(entry.packed());
-            index.push(Located { hash, chunk: chunk as u32, offset: offset as u32 });
-            offset += entry.len();
-        }
-    }
-    index.sort_unstable_by(|a, b| a.hash.cmp(&b.hash).then_with(|| packed(a).cmp(&packed(b))));
+/// One thread's folding.
+struct Worker<'a> {
+    run: &'a Run<'a>,
+    folder: Folder<'a>,
+    index: Vec<Located>,
+    out: SpoolWriter<'a>,
+    fold: Fold,
+}
 
-    let mut largest = 0;
-    let mut slot = None;
-    let (mut draws, mut rank) = (Draws::of_slot(0), 0);
-    for group in index.chunk_by(|a, b| a.hash == b.hash && packed(a) == packed(b)) {
-        let Some(packed) = packed(&group[0]) else { continue };
-        let row = folder.fold(packed, group.iter().filter_map(entry))?;
-        largest = largest.max(row.weight);
-        let this = key::slot(group[0].hash);
-        if slot != Some(this) {
-            (slot, draws, rank) = (Some(this), Draws::of_slot(this), 0);
+impl Worker<'_> {
+    fn bucket(&mut self, buckets: &Spools, at: usize, read: &Done, tag: Tag, spools: &Spools) -> Result<()> {
+        let source = self.run.policy.conventions().policy_source;
+        let records = buckets.items(at);
+        self.out.begin(tag);
+        let mut rows = Rows { source, slot: None, draws: Draws::of_slot(0), rank: 0, unit: Fold::default() };
+        let (folder, out) = (&mut self.folder, &mut self.out);
+        if buckets.bytes(at) <= self.run.plan.load {
+            let chunks = buckets.load(at, read)?;
+            Sorted::new(&chunks, source, &mut self.index).groups(|hash, packed, entries| {
+                entries.for_each(|entry| folder.add(&entry));
+                rows.place(hash, packed, folder, out)
+            })?;
+        } else {
+            let mut runs = Vec::new();
+            let mut piece: Vec<Vec<u8>> = Vec::new();
+            let mut write = |piece: &mut Vec<Vec<u8>>, folder: &mut Folder<'_>| {
+                let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
+                let chunks = mem::take(piece);
+                write_run(&path, &Sorted::new(&chunks, source, &mut self.index), folder)?;
+                runs.push(path);
+                self.run.check_cancelled()
+            };
+            let mut held = 0;
+            buckets.each_chunk(at, read, |chunk| {
+                held += chunk.len() as u64;
+                piece.push(chunk);
+                if held < self.run.plan.load {
+                    return Ok(());
+                }
+                held = 0;
+                write(&mut piece, folder)
+            })?;
+            write(&mut piece, folder)?;
+            merge_runs(&runs, folder, |hash, packed, folder| rows.place(hash, packed, folder, out))?;
         }
-        let place = Place { draw: draws.next(), slot: this, rank };
-        rank += 1;
-        out.push(place.spool(out.len()), |bytes| write_row(place, packed, row, source, bytes));
+        self.out.end()?;
+        let mut unit = rows.unit;
+        unit.done.insert(tag.unit, tag.attempt);
+        let line = format!(
+            "{UNIT}\t{}\t{}\t{}\t{}\t{}",
+            tag.unit, tag.attempt, unit.largest_weight, unit.excluded_positions, unit.excluded_records
+        );
+        self.fold.add(unit);
+        self.run.progress.advance(records);
+        self.run.work.note(line, spools, Some((buckets, at)))
     }
-    Ok(largest)
+}
+
+/// Gives the rows of a bucket their places, in the order in which they come.
+struct Rows {
+    source: PolicySource,
+    slot: Option<u32>,
+    draws: Draws,
+    rank: u32,
+    unit: Fold,
+}
+
+impl Rows {
+    /// Ends the position that is in the folder.
+    fn place(
+        &mut self,
+        hash: u128,
+        packed: &[u8; PACKED_LEN],
+        folder: &mut Folder<'_>,
+        out: &mut SpoolWriter<'_>,
+    ) -> Result<()> {
+        let row = match folder.finish(packed)? {
+            Folded::Row(row) => row,
+            Folded::Excluded(0) => return Ok(()),
+            Folded::Excluded(records) => {
+                self.unit.excluded_positions += 1;
+                self.unit.excluded_records += records;
+                return Ok(());
+            }
+        };
+        self.unit.largest_weight = self.unit.largest_weight.max(row.weight);
+        let slot = key::slot(hash);
+        if self.slot != Some(slot) {
+            (self.slot, self.draws, self.rank) = (Some(slot), Draws::of_slot(slot), 0);
+        }
+        let place = Place { draw: self.draws.next(), slot, rank: self.rank };
+        self.rank += 1;
+        let source = self.source;
+        out.push(place.spool(out.len()), |bytes| write_row(place, packed, row, source, bytes))
+    }
 }
 
 /// A placed row in a spool.

@@ -1,146 +1,220 @@
-//! Pass 1: every record to the bucket of its key.
+//! Pass 1: every record to the bucket of its key. A unit is a file.
 
-use super::{RefusedRecord, Summary, on_threads};
+use super::{RefusedRecord, Run, Summary, on_threads};
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::key;
-use crate::policy::Policy;
-use crate::spool::{SpoolWriter, Spools};
-use manaka_core::PolicySource;
-use manaka_core::progress::Progress;
-use manaka_core::stream::{self, Kind, MappedStream, RecordRef, StreamReader};
+use crate::shard::ShardReader;
+use crate::spool::{Done, SpoolWriter, Spools};
+use manaka_core::stream::{RecordRef, StreamReader};
+use manaka_core::{Move16, PolicySource};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What the pass found.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub struct Read {
     pub records: u64,
     pub refused: BTreeMap<&'static str, u64>,
     pub refused_first: Vec<RefusedRecord>,
+    /// The attempt that finished each unit.
+    pub done: Done,
 }
 
-pub fn run(
-    paths: &[PathBuf],
-    buckets: &Spools,
-    policy: &Policy,
-    threads: NonZeroUsize,
-    progress: &dyn Progress,
-) -> Result<Read> {
-    progress.phase("read", None, "records");
+/// The one reason for which a fold refuses a record.
+const DUPLICATE_MOVE: &str = "duplicate_move";
+const UNIT: &str = "read";
+const REFUSED: &str = "refused";
+const END: &str = "read-end";
+
+pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools) -> Result<Read> {
+    let mut total = earlier(run, streams);
+    // The buckets of a run that got further are gone in part; what they held is in the spools.
+    if !run.plan.in_memory && run.past.has(END) {
+        return Ok(total);
+    }
+    run.progress.phase("read", Some(run.plan.count.records), "records");
+    run.progress.advance(total.records);
+    buckets.adopt(&total.done)?;
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let parts = on_threads(threads, || {
+    let finished = Mutex::new(Vec::new());
+    let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let earlier = &total.done;
+    on_threads(run.options.threads, || {
         let mut scatter = Scatter {
-            source: policy.conventions().policy_source,
+            run,
+            source: run.policy.conventions().policy_source,
             buckets: buckets.writer(),
             seen: MoveSet::default(),
-            read: Read::default(),
         };
-        // Each thread reports the error of the earliest file it met one in.
-        let mut failed: Option<(usize, Error)> = None;
         while !stop.load(Ordering::Relaxed) {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(path) = paths.get(at) else { break };
-            if let Err(error) = scatter.file(path, progress) {
-                stop.store(true, Ordering::Relaxed);
-                failed = Some((at, error));
-                break;
+            let (path, is_stream) = match streams.get(at) {
+                Some(path) => (path, true),
+                None => match run.options.exclude.get(at - streams.len()) {
+                    Some(path) => (path, false),
+                    None => break,
+                },
+            };
+            let unit = u32::try_from(at).map_err(|_| Error::Option("too many inputs"))?;
+            if earlier.contains_key(&unit) {
+                continue;
+            }
+            match scatter.unit(unit, path, is_stream, buckets) {
+                Ok(read) => finished.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(read),
+                Err(error) => {
+                    // The error of the earliest file is the one to report.
+                    stop.store(true, Ordering::Relaxed);
+                    let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    if failed.as_ref().is_none_or(|(first, _)| at < *first) {
+                        *failed = Some((at, error));
+                    }
+                }
             }
         }
-        Ok((scatter.read, failed))
+        Ok(())
     })?;
-    let mut total = Read::default();
-    let mut first_error: Option<(usize, Error)> = None;
-    for (read, failed) in parts {
-        total.records += read.records;
-        for (reason, count) in read.refused {
-            *total.refused.entry(reason).or_default() += count;
+    if let Some((_, error)) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        return Err(error);
+    }
+    for read in finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        total.add(read);
+    }
+    total.refused_first.sort();
+    total.refused_first.truncate(Summary::REFUSED_SHOWN);
+    run.work.flush(END.to_owned(), buckets, None)?;
+    Ok(total)
+}
+
+impl Read {
+    fn add(&mut self, other: Self) {
+        self.records += other.records;
+        for (reason, count) in other.refused {
+            *self.refused.entry(reason).or_default() += count;
         }
-        total.refused_first.extend(read.refused_first);
-        if let Some((at, error)) = failed
-            && first_error.as_ref().is_none_or(|(first, _)| at < *first)
-        {
-            first_error = Some((at, error));
+        self.refused_first.extend(other.refused_first);
+        self.done.extend(other.done);
+    }
+}
+
+/// What an earlier run read.
+fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> Read {
+    let mut total = Read::default();
+    for words in run.past_of(UNIT) {
+        let [unit, attempt, records, refused] = words[..] else { continue };
+        let (Ok(unit), Ok(attempt), Ok(records)) = (unit.parse(), attempt.parse(), records.parse::<u64>())
+        else {
+            continue;
+        };
+        total.done.insert(unit, attempt);
+        total.records += records;
+        if let Ok(refused @ 1..) = refused.parse::<u64>() {
+            *total.refused.entry(DUPLICATE_MOVE).or_default() += refused;
+        }
+    }
+    for words in run.past_of(REFUSED) {
+        let [unit, attempt, record, offset, mv] = words[..] else { continue };
+        let (Ok(unit), Ok(attempt)) = (unit.parse::<u32>(), attempt.parse::<u32>()) else { continue };
+        let path = streams.get(unit as usize).filter(|_| total.done.get(&unit) == Some(&attempt));
+        let mv = mv.parse().map(Move16::from_bits);
+        if let (Some(path), Ok(record), Ok(offset), Ok(mv)) = (path, record.parse(), offset.parse(), mv) {
+            total.refused_first.push(refused(path, (record, offset), mv));
         }
     }
     total.refused_first.sort();
     total.refused_first.truncate(Summary::REFUSED_SHOWN);
-    match first_error {
-        Some((_, error)) => Err(error),
-        None => Ok(total),
-    }
+    total
+}
+
+fn refused(path: &Path, (record, offset): (u64, u64), mv: Move16) -> RefusedRecord {
+    let detail = format!("the move {mv} stands twice among the candidates");
+    RefusedRecord { path: path.to_owned(), record, offset, reason: DUPLICATE_MOVE, detail }
 }
 
 /// One thread's reading.
 struct Scatter<'a> {
+    run: &'a Run<'a>,
     source: PolicySource,
     buckets: SpoolWriter<'a>,
     seen: MoveSet,
-    read: Read,
 }
 
-/// Progress is reported this many records at a time.
+/// Progress is reported, and a wish to stop is heard, this many records apart.
 const REPORT: u64 = 1 << 14;
 
 impl Scatter<'_> {
-    fn file(&mut self, path: &Path, progress: &dyn Progress) -> Result<()> {
-        match MappedStream::open(path) {
-            Ok(mapped) => {
-                let mut records = mapped.records();
-                let mut place = (records.position(), records.offset());
-                while let Some(record) = records.next_ref()? {
-                    self.record(path, place, &record);
-                    place = (records.position(), records.offset());
-                    report(place.0, progress);
-                }
-                progress.advance(place.0 % REPORT);
-            }
-            // Compressed, or not to be mapped (a pipe): read it instead.
-            Err(stream::Error { kind: Kind::Unsupported(_) | Kind::Io(_), .. }) => {
-                let mut reader = StreamReader::open(path)?;
-                let mut place = (reader.position(), reader.offset());
-                while let Some(record) = reader.next_ref()? {
-                    self.record(path, place, &record);
-                    place = (reader.position(), reader.offset());
-                    report(place.0, progress);
-                }
-                progress.advance(place.0 % REPORT);
-            }
-            Err(error) => return Err(error.into()),
+    fn unit(&mut self, unit: u32, path: &Path, is_stream: bool, buckets: &Spools) -> Result<Read> {
+        let tag = self.run.work.tag(unit);
+        self.buckets.begin(tag);
+        let mut read = Read::default();
+        let mut notes = Vec::new();
+        if is_stream {
+            self.stream(path, &mut read, &mut notes)?;
+        } else {
+            self.excluded(path)?;
         }
+        self.buckets.end()?;
+        read.done.insert(tag.unit, tag.attempt);
+        for (place, mv) in notes {
+            let (record, offset): (u64, u64) = place;
+            let bits = mv.bits();
+            let line = format!("{REFUSED}\t{unit}\t{}\t{record}\t{offset}\t{bits}", tag.attempt);
+            self.run.work.note(line, buckets, None)?;
+            read.refused_first.push(refused(path, place, mv));
+        }
+        let refused: u64 = read.refused.values().sum();
+        let line = format!("{UNIT}\t{unit}\t{}\t{}\t{refused}", tag.attempt, read.records);
+        self.run.work.note(line, buckets, None)?;
+        Ok(read)
+    }
+
+    fn stream(&mut self, path: &Path, read: &mut Read, notes: &mut Vec<((u64, u64), Move16)>) -> Result<()> {
+        let mut reader = StreamReader::open(path)?;
+        loop {
+            let place = (reader.position(), reader.offset());
+            let Some(record) = reader.next_ref()? else { break };
+            read.records += 1;
+            if let Some(mv) = self.seen.duplicate(&record) {
+                *read.refused.entry(DUPLICATE_MOVE).or_default() += 1;
+                if notes.len() < Summary::REFUSED_SHOWN {
+                    notes.push((place, mv));
+                }
+            } else {
+                let source = self.source;
+                self.buckets.push(bucket(record.packed_bytes(), self.buckets.len()), |out| {
+                    entry::push(&record, source, out);
+                })?;
+            }
+            if read.records.is_multiple_of(REPORT) {
+                self.run.progress.advance(REPORT);
+                self.run.check_cancelled()?;
+            }
+        }
+        self.run.progress.advance(read.records % REPORT);
         Ok(())
     }
 
-    fn record(&mut self, path: &Path, (number, offset): (u64, u64), record: &RecordRef<'_>) {
-        self.read.records += 1;
-        if let Some(mv) = self.seen.duplicate(record) {
-            const REASON: &str = "duplicate_move";
-            *self.read.refused.entry(REASON).or_default() += 1;
-            if self.read.refused_first.len() < Summary::REFUSED_SHOWN {
-                self.read.refused_first.push(RefusedRecord {
-                    path: path.to_owned(),
-                    record: number,
-                    offset,
-                    reason: REASON,
-                    detail: format!("the move {mv} stands twice among the candidates"),
-                });
+    fn excluded(&mut self, path: &Path) -> Result<()> {
+        let shard = ShardReader::open(path)?;
+        let mut positions = Vec::new();
+        for group in 0..shard.row_groups() {
+            shard.read_packed(group, &mut positions)?;
+            for packed in &positions {
+                self.buckets
+                    .push(bucket(packed, self.buckets.len()), |out| entry::push_excluded(packed, out))?;
             }
-            return;
+            self.run.check_cancelled()?;
         }
-        let hash = key::hash(record.packed_bytes());
-        #[expect(clippy::cast_possible_truncation, reason = "256 buckets")]
-        let bucket = key::bucket(key::slot(hash), self.buckets.len() as u32);
-        self.buckets.push(bucket, |out| entry::push(record, self.source, out));
+        Ok(())
     }
 }
 
-fn report(records: u64, progress: &dyn Progress) {
-    if records.is_multiple_of(REPORT) {
-        progress.advance(REPORT);
-    }
+fn bucket(packed: &[u8; 96], buckets: usize) -> usize {
+    // There are at most as many buckets as slots.
+    key::bucket(key::slot(key::hash(packed)), u32::try_from(buckets).unwrap_or(key::SLOTS))
 }
 
 /// Finds a move that stands twice in a record.
@@ -148,7 +222,7 @@ fn report(records: u64, progress: &dyn Progress) {
 struct MoveSet(Vec<u16>);
 
 impl MoveSet {
-    fn duplicate(&mut self, record: &RecordRef<'_>) -> Option<manaka_core::Move16> {
+    fn duplicate(&mut self, record: &RecordRef<'_>) -> Option<Move16> {
         self.0.clear();
         // A MultiPV list is short: comparing all pairs is cheapest. Long lists are sorted first.
         const SHORT: usize = 12;
@@ -165,6 +239,6 @@ impl MoveSet {
         self.0.extend(record.candidates().map(|candidate| candidate.mv.bits()));
         self.0.sort_unstable();
         let twice = self.0.windows(2).find(|pair| pair[0] == pair[1])?;
-        Some(manaka_core::Move16::from_bits(twice[0]))
+        Some(Move16::from_bits(twice[0]))
     }
 }

@@ -1,4 +1,9 @@
 //! The fold against a naive twin, and the promise that nothing but the records reaches the shards.
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "the twin computes in the most direct way"
+)]
 
 use super::*;
 use crate::place::{Draws, Place};
@@ -163,13 +168,51 @@ fn write(path: &Path, conventions: Conventions, compression: Compression, record
     writer.finish().unwrap();
 }
 
+/// How a test run is cut up.
+#[derive(Clone, Copy, Debug)]
+struct Cuts {
+    in_memory: bool,
+    buckets: u32,
+    spools: usize,
+    chunk: usize,
+    load: u64,
+}
+
+impl Cuts {
+    const SIMPLE: Self = Self { in_memory: true, buckets: 256, spools: 1, chunk: 1 << 16, load: u64::MAX };
+
+    fn plan(self) -> Plan {
+        Plan {
+            count: crate::Count { records: 0, exact: false },
+            in_memory: self.in_memory,
+            buckets: self.buckets,
+            spools: self.spools,
+            memory: 0,
+            peak: 0,
+            temp_disk: 0,
+            output_disk: 0,
+            chunk: self.chunk,
+            load: self.load,
+        }
+    }
+}
+
 /// Packs and returns every shard's bytes.
-fn packed(inputs: Vec<PathBuf>, threads: usize, plan: Plan, rows_per_shard: u64) -> (Summary, Vec<Vec<u8>>) {
+fn packed(
+    inputs: Vec<PathBuf>,
+    threads: usize,
+    cuts: Cuts,
+    rows_per_shard: u64,
+    exclude: &[PathBuf],
+) -> (Summary, Vec<Vec<u8>>) {
     let out = tempfile::tempdir().unwrap();
     let mut options = PackOptions::new("t", NonZeroUsize::new(threads).unwrap());
     options.rows_per_shard = NonZeroU64::new(rows_per_shard).unwrap();
-    let summary = pack_as(inputs, out.path(), &options, |_| plan, &()).unwrap();
+    options.exclude = exclude.to_vec();
+    let temp = work_path(out.path(), &options);
+    let summary = pack_as(inputs, out.path(), &temp, &options, cuts.plan(), &()).unwrap();
     let bytes = summary.shards.iter().map(|shard| fs::read(&shard.path).unwrap()).collect();
+    // Nothing but the shards is left.
     assert_eq!(fs::read_dir(out.path()).unwrap().count(), summary.shards.len());
     (summary, bytes)
 }
@@ -232,6 +275,21 @@ fn conventions() -> impl Strategy<Value = Conventions> {
     ]
 }
 
+/// In memory and out of core, with chunks of one item and buckets that have to be merged from pieces.
+fn cuts() -> impl Strategy<Value = Cuts> {
+    let buckets = prop_oneof![Just(1u32), Just(7), Just(4096)];
+    let spools = prop_oneof![Just(1usize), Just(3), Just(64)];
+    let chunk = prop_oneof![Just(1usize), Just(500), Just(1 << 16)];
+    let load = prop_oneof![Just(1u64), Just(2000), Just(u64::MAX)];
+    (any::<bool>(), buckets, spools, chunk, load).prop_map(|(in_memory, buckets, spools, chunk, load)| Cuts {
+        in_memory,
+        buckets,
+        spools,
+        chunk,
+        load,
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -246,15 +304,13 @@ proptest! {
         }),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
         threads in 1usize..5,
-        buckets in prop_oneof![Just(1u32), Just(7), Just(4096)],
-        spools in prop_oneof![Just(1usize), Just(3), Just(64)],
+        cuts_of_the_run in cuts(),
         rows_per_shard in prop_oneof![Just(1u64), Just(7), Just(1000)],
     ) {
         let dir = tempfile::tempdir().unwrap();
         let one = dir.path().join("one.mpk");
         write(&one, conventions, Compression::None, &records);
-        let plan = Plan { buckets: 256, spools: 1 };
-        let (summary, expected) = packed(vec![one], 1, plan, rows_per_shard);
+        let (summary, expected) = packed(vec![one], 1, Cuts::SIMPLE, rows_per_shard, &[]);
         let twin = naive(&records, &conventions, 100.0);
         assert_rows(&read_back(&expected), &twin, conventions.policy_source);
         prop_assert_eq!(summary.rows, twin.len() as u64);
@@ -278,7 +334,7 @@ proptest! {
                 path
             })
             .collect();
-        let (_, found) = packed(inputs, threads, Plan { buckets, spools }, rows_per_shard);
+        let (_, found) = packed(inputs, threads, cuts_of_the_run, rows_per_shard, &[]);
         prop_assert_eq!(found, expected);
     }
 }
@@ -298,15 +354,13 @@ fn groups_that_span_spools_and_shards_are_cut_exactly() {
         })
         .collect();
     write(&path, Conventions::TEACHER, Compression::None, &records);
-    let plan = |buckets, spools| Plan { buckets, spools };
-    let (summary, one) = packed(vec![path.clone()], 1, plan(256, 1), 20_001);
+    let (summary, one) = packed(vec![path.clone()], 1, Cuts::SIMPLE, 20_001, &[]);
     assert_eq!(summary.shards.iter().map(|shard| shard.rows).collect::<Vec<_>>(), [20_001, 19_999]);
     for (threads, buckets, spools) in [(2, 256, 7), (4, 16, 100), (3, 4096, 9)] {
-        assert_eq!(
-            packed(vec![path.clone()], threads, plan(buckets, spools), 20_001).1,
-            one,
-            "{threads} {spools}"
-        );
+        for in_memory in [true, false] {
+            let cuts = Cuts { in_memory, buckets, spools, chunk: 4096, load: 300_000 };
+            assert_eq!(packed(vec![path.clone()], threads, cuts, 20_001, &[]).1, one, "{cuts:?}");
+        }
     }
     let expected = naive(&records, &Conventions::TEACHER, 100.0);
     assert_rows(&read_back(&one), &expected, PolicySource::SoftmaxCp);
@@ -321,7 +375,7 @@ fn a_move_twice_in_a_record_refuses_the_record_by_name() {
     let short = Record { candidates: vec![candidate(1), candidate(2), candidate(1)], ..good.clone() };
     let long = Record { candidates: (0..30).chain([7]).map(candidate).collect(), ..good.clone() };
     write(&path, Conventions::TEACHER, Compression::None, &[good, short, long]);
-    let (summary, _) = packed(vec![path.clone()], 2, Plan { buckets: 4, spools: 2 }, 10);
+    let (summary, _) = packed(vec![path.clone()], 2, Cuts::SIMPLE, 10, &[]);
     assert_eq!((summary.records, summary.rows, summary.refused_total()), (3, 1, 2));
     assert_eq!(summary.refused["duplicate_move"], 2);
     let places: Vec<_> = summary.refused_first.iter().map(|r| (r.record, r.offset)).collect();
@@ -334,7 +388,7 @@ fn a_fold_of_no_records_leaves_one_shard_that_states_its_conventions() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("none.mpk");
     write(&path, Conventions { fv_scale: 28, ..Conventions::TEACHER }, Compression::None, &[]);
-    let (summary, shards) = packed(vec![path], 2, Plan { buckets: 4, spools: 2 }, 10);
+    let (summary, shards) = packed(vec![path], 2, Cuts::SIMPLE, 10, &[]);
     assert_eq!((summary.rows, shards.len()), (0, 1));
     assert!(read_back(&shards).is_empty());
     assert_eq!(summary.footer.conventions.fv_scale, 28);
@@ -354,10 +408,48 @@ fn black_to_move_and_white_to_move_are_mirrored_under_a_black_point_of_view() {
         Record { packed: position(1, true), candidates: candidates([100, -100]), ..Record::default() };
     let conventions = Conventions { pov: Pov::Black, ..Conventions::TEACHER };
     write(&path, conventions, Compression::None, &[black, white]);
-    let (_, shards) = packed(vec![path], 1, Plan { buckets: 1, spools: 1 }, 10);
+    let (_, shards) = packed(vec![path], 1, Cuts::SIMPLE, 10, &[]);
     for row in read_back(&shards) {
         let best = if Packed::from_bytes(row.packed).side() == Color::Black { 1 } else { 2 };
         assert_eq!(row.candidates[0].0, best);
         assert!(row.candidates[0].1 > 0.85, "{row:?}");
+    }
+}
+
+#[test]
+fn excluded_positions_are_left_out_as_if_their_records_were_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = |number: u16, cp| Record {
+        packed: position(number, false),
+        candidates: vec![Candidate { mv: Move16::from_bits(5), visits: 0, cp }],
+        ..Record::default()
+    };
+    let all: Vec<Record> = (0..500).flat_map(|number| [record(number % 400, 1), record(number, 4)]).collect();
+    let (kept, held_out): (Vec<_>, Vec<_>) =
+        all.iter().cloned().partition(|record| record.packed.as_bytes()[0] % 5 != 0);
+    let [everything, rest, validation, twice] =
+        ["all", "rest", "val", "twice"].map(|name| dir.path().join(name));
+    write(&everything, Conventions::TEACHER, Compression::None, &all);
+    write(&rest, Conventions::TEACHER, Compression::None, &kept);
+    write(&validation, Conventions::TEACHER, Compression::None, &held_out);
+    // Positions that the fold never meets may stand in the excluded shards too, and shards may overlap.
+    write(&twice, Conventions::TEACHER, Compression::None, &[record(10_000, 1), held_out[0].clone()]);
+    let mut shards = Vec::new();
+    for (number, stream) in [validation, twice].into_iter().enumerate() {
+        let path = dir.path().join(format!("{number}.parquet"));
+        fs::write(&path, &packed(vec![stream], 1, Cuts::SIMPLE, 1_000_000, &[]).1[0]).unwrap();
+        shards.push(path);
+    }
+    let expected = packed(vec![rest], 1, Cuts::SIMPLE, 100, &[]).1;
+    for (in_memory, load) in [(true, u64::MAX), (false, u64::MAX), (false, 1000)] {
+        let cuts = Cuts { in_memory, buckets: 5, spools: 3, chunk: 300, load };
+        let (summary, found) = packed(vec![everything.clone()], 2, cuts, 100, &shards);
+        assert_eq!(found, expected);
+        assert_eq!(summary.excluded_records, held_out.len() as u64);
+        let mut positions: Vec<_> = held_out.iter().map(|record| record.packed).collect();
+        positions.sort();
+        positions.dedup();
+        assert_eq!(summary.excluded_positions, positions.len() as u64);
+        assert_eq!(summary.records, summary.rows + summary.folded_away() + summary.excluded_records);
     }
 }

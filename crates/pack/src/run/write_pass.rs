@@ -1,72 +1,76 @@
 //! Pass 3: sort each spool by draw, cut the one order into row groups and shards, encode in parallel, write in order.
+//! A unit is a shard.
 //!
 //! A spool is sorted and encoded by one thread. Row groups that lie within it are encoded there; the rows before its
 //! first group border and behind its last are handed on as they are, and the thread that writes joins them to those of
 //! the neighbouring spools.
 
-use super::fold_pass::PlacedRow;
-use super::{PackOptions, on_threads};
+use super::fold_pass::{Fold, PlacedRow};
+use super::{Run, on_threads};
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::policy::Policy;
 use crate::shard::{
-    EncodedGroup, Footer, GroupBuilder, GroupEncoder, ROWS_PER_GROUP, ShardSummary, ShardWriter,
+    EncodedGroup, Footer, GroupBuilder, GroupEncoder, ROWS_PER_GROUP, ShardSummary, ShardWriter, columns,
 };
-use crate::spool::{Spool, Spools};
+use crate::spool::Spools;
 use manaka_core::packed::SIDE;
-use manaka_core::progress::Progress;
+use manaka_core::whole_file::TEMP_SUFFIX;
 use manaka_core::{Color, PolicySource};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
+const UNIT: &str = "shard";
+
 pub fn run(
+    run: &Run<'_>,
     spools: &Spools,
     out: &Path,
-    policy: &Policy,
     footer: &Footer,
-    options: &PackOptions,
-    progress: &dyn Progress,
+    fold: &Fold,
 ) -> Result<Vec<ShardSummary>> {
     let counts = spools.counts();
     let total: u64 = counts.iter().sum();
-    progress.phase("write", Some(total), "rows");
-    let cut = Cut { rows_per_shard: options.rows_per_shard.get(), total };
-    let encoder = GroupEncoder::new(policy.conventions().policy_source).map_err(Error::parquet(out))?;
-    let mut starts = Vec::with_capacity(counts.len());
-    let mut start = 0;
-    for count in counts {
-        starts.push(start);
-        start += count;
+    let cut = Cut { rows_per_shard: run.options.rows_per_shard.get(), total };
+    let done = earlier(run, out, footer)?;
+    let from = done.len() as u64 * cut.rows_per_shard;
+    run.progress.phase("write", Some(total), "rows");
+    run.progress.advance(from.min(total));
+    if from >= total && !done.is_empty() {
+        return Ok(done);
     }
+    let mut starts = Vec::with_capacity(counts.len() + 1);
+    starts.push(0);
+    for count in counts {
+        starts.push(starts[starts.len() - 1] + count);
+    }
+    // The first spool with a row that is not in a finished shard.
+    let first = starts.partition_point(|&start| start <= from) - 1;
 
-    let line = Line::new(spools.len(), options.threads.get());
-    let shards = Mutex::new(Some(Shards::create(out, &options.prefix, footer, cut, &encoder)?));
-    let encoder = &encoder;
+    let encoder = GroupEncoder::new(run.policy.conventions().policy_source).map_err(Error::parquet(out))?;
+    let line = Line::new(first, spools.len(), run.options.threads.get());
+    let shards = Shards::create(run, spools, &starts, out, footer, cut, &encoder, done)?;
+    let shards = Mutex::new(Some(shards));
+    let (encoder, starts) = (&encoder, &starts);
     // Threads take spools in order. Whoever finishes the one that is due writes it, and every later one that waits.
-    on_threads(options.threads, || {
-        let mut sorter = Sorter::new(policy);
+    on_threads(run.options.threads, || {
+        let mut sorter = Sorter::new(run.policy);
         while let Some(index) = line.take() {
-            let result =
-                sorter.pieces(&spools.take(index), starts[index], cut, encoder).map_err(Error::parquet(out));
-            let mut due = match result {
-                Ok(pieces) => line.deliver(index, pieces),
-                Err(error) => {
-                    line.fail();
-                    return Err(error);
-                }
-            };
+            let pieces =
+                run.check_cancelled().and_then(|()| spools.load(index, &fold.done)).and_then(|chunks| {
+                    sorter.pieces(&chunks, starts[index], from, cut, encoder).map_err(Error::parquet(out))
+                });
+            let pieces = pieces.inspect_err(|_| line.fail())?;
+            let mut due = line.deliver(index, pieces);
             while let Some(pieces) = due {
                 let rows = pieces.iter().map(Piece::rows).sum();
                 let written = match &mut *shards.lock().unwrap_or_else(PoisonError::into_inner) {
                     Some(shards) => shards.write(pieces),
                     None => Err(Error::Worker),
                 };
-                if let Err(error) = written {
-                    line.fail();
-                    return Err(error);
-                }
-                progress.advance(rows);
+                written.inspect_err(|_| line.fail())?;
+                run.progress.advance(rows);
                 due = line.written();
             }
         }
@@ -74,6 +78,41 @@ pub fn run(
     })?;
     let shards = shards.lock().unwrap_or_else(PoisonError::into_inner).take();
     shards.ok_or(Error::Worker)?.finish()
+}
+
+/// The shards that an earlier run finished, in order and without a gap. Unfinished ones are removed.
+fn earlier(run: &Run<'_>, out: &Path, footer: &Footer) -> Result<Vec<ShardSummary>> {
+    let columns = columns(footer.conventions.policy_source).count();
+    let mut done = Vec::new();
+    // Shards hold even when the spools they came from were in memory.
+    for words in run.past.of(UNIT) {
+        let [number, rows, bytes, column_bytes] = words[..] else { continue };
+        let (Ok(number), Ok(rows), Ok(bytes)) = (number.parse::<usize>(), rows.parse(), bytes.parse::<u64>())
+        else {
+            continue;
+        };
+        let column_bytes: Vec<u64> = column_bytes.split(',').filter_map(|n| n.parse().ok()).collect();
+        let path = shard_path(out, &run.options.prefix, number);
+        let found = std::fs::metadata(&path).map_err(Error::io(&path))?.len();
+        if number != done.len() || column_bytes.len() != columns || found != bytes {
+            let what = format!("the journal says shard {number} has {bytes} bytes, it has {found}");
+            return Err(Error::Leftover { path, what });
+        }
+        done.push(ShardSummary { path, rows, bytes, column_bytes });
+    }
+    if run.options.resume {
+        // The shard that was being written, or was named but not yet noted.
+        let path = shard_path(out, &run.options.prefix, done.len());
+        for path in [PathBuf::from(format!("{}{TEMP_SUFFIX}", path.display())), path] {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(Error::io(&path)(error));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(done)
 }
 
 /// Where the one order of rows is cut into shards and row groups.
@@ -129,21 +168,22 @@ impl<'a> Sorter<'a> {
         Self { policy, order: Vec::new(), cp: Vec::new(), scratch: Vec::new(), prob: Vec::new() }
     }
 
-    /// The rows of a spool that begins at row `at` of the final order, as pieces.
+    /// The rows of a spool that begins at row `at` of the final order, as pieces; those before row `from` are skipped.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "chunks are short, and a spool has far fewer than 2^32 of them"
     )]
     fn pieces(
         &mut self,
-        spool: &Spool,
+        chunks: &[Vec<u8>],
         mut at: u64,
+        from: u64,
         cut: Cut,
         encoder: &GroupEncoder,
     ) -> parquet::errors::Result<Vec<Piece>> {
         let source = self.policy.conventions().policy_source;
         self.order.clear();
-        for (chunk, bytes) in spool.chunks.iter().enumerate() {
+        for (chunk, bytes) in chunks.iter().enumerate() {
             let mut offset = 0;
             while let Some(row) = PlacedRow::read(&bytes[offset..], source) {
                 self.order.push((row.place(), chunk as u32, offset as u32));
@@ -155,13 +195,15 @@ impl<'a> Sorter<'a> {
         let order = std::mem::take(&mut self.order);
         let mut pieces = Vec::new();
         let mut group = GroupBuilder::default();
-        let mut rest = order.as_slice();
+        let skipped = usize::try_from(from.saturating_sub(at)).unwrap_or(usize::MAX).min(order.len());
+        let mut rest = &order[skipped..];
+        at += skipped as u64;
         while !rest.is_empty() {
             let end = cut.group_end(at);
             let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(rest.len());
             let (rows, behind) = rest.split_at(wanted);
             for &(_, chunk, offset) in rows {
-                if let Some(row) = PlacedRow::read(&spool.chunks[chunk as usize][offset as usize..], source) {
+                if let Some(row) = PlacedRow::read(&chunks[chunk as usize][offset as usize..], source) {
                     self.push(row, source, &mut group);
                 }
             }
@@ -220,8 +262,8 @@ struct LineState {
 }
 
 impl Line {
-    const fn new(spools: usize, threads: usize) -> Self {
-        let state = LineState { next: 0, due: 0, waiting: BTreeMap::new(), failed: false };
+    const fn new(first: usize, spools: usize, threads: usize) -> Self {
+        let state = LineState { next: first, due: first, waiting: BTreeMap::new(), failed: false };
         Self { state: Mutex::new(state), moved: Condvar::new(), spools, ahead: 2 * threads }
     }
 
@@ -265,8 +307,13 @@ impl Line {
 
 /// The shards being written.
 struct Shards<'a> {
+    run: &'a Run<'a>,
+    spools: &'a Spools,
+    /// Where each spool begins in the final order, and the end.
+    starts: &'a [u64],
+    /// Spools removed so far.
+    removed: usize,
     out: PathBuf,
-    prefix: String,
     footer: &'a Footer,
     cut: Cut,
     encoder: GroupEncoder,
@@ -279,25 +326,32 @@ struct Shards<'a> {
 }
 
 impl<'a> Shards<'a> {
-    /// Opens the first shard at once: a directory that cannot be written is known early, and a fold without rows
+    /// Opens the next shard at once: a directory that cannot be written is known early, and a fold without rows
     /// leaves one shard that states its conventions.
+    #[expect(clippy::too_many_arguments, reason = "what the last pass brings together")]
     fn create(
+        run: &'a Run<'a>,
+        spools: &'a Spools,
+        starts: &'a [u64],
         out: &Path,
-        prefix: &str,
         footer: &'a Footer,
         cut: Cut,
         encoder: &GroupEncoder,
+        done: Vec<ShardSummary>,
     ) -> Result<Self> {
         Ok(Self {
+            run,
+            spools,
+            starts,
+            removed: 0,
             out: out.to_owned(),
-            prefix: prefix.to_owned(),
             footer,
             cut,
             encoder: encoder.clone(),
             pending: GroupBuilder::default(),
-            at: 0,
-            current: ShardWriter::create(&shard_path(out, prefix, 0), footer)?,
-            done: Vec::new(),
+            at: done.len() as u64 * cut.rows_per_shard,
+            current: ShardWriter::create(&shard_path(out, &run.options.prefix, done.len()), footer)?,
+            done,
         })
     }
 
@@ -318,9 +372,16 @@ impl<'a> Shards<'a> {
                 }
             };
             if self.current.rows() == self.cut.rows_per_shard {
-                let path = shard_path(&self.out, &self.prefix, self.done.len() + 1);
+                let path = shard_path(&self.out, &self.run.options.prefix, self.done.len() + 1);
                 let full = std::mem::replace(&mut self.current, ShardWriter::create(&path, self.footer)?);
-                self.done.push(full.finish()?);
+                let shard = full.finish()?;
+                note(self.run, self.spools, self.done.len(), &shard)?;
+                self.done.push(shard);
+                let written = self.done.len() as u64 * self.cut.rows_per_shard;
+                while self.starts.get(self.removed + 1).is_some_and(|&end| end <= written) {
+                    self.spools.remove(self.removed)?;
+                    self.removed += 1;
+                }
             }
             self.current.append(group)?;
         }
@@ -328,11 +389,20 @@ impl<'a> Shards<'a> {
     }
 
     fn finish(mut self) -> Result<Vec<ShardSummary>> {
-        self.done.push(self.current.finish()?);
+        let shard = self.current.finish()?;
+        note(self.run, self.spools, self.done.len(), &shard)?;
+        self.done.push(shard);
         Ok(self.done)
     }
 }
 
-fn shard_path(out: &Path, prefix: &str, number: usize) -> PathBuf {
+/// Notes a finished shard at once: it cannot be told from an unfinished one otherwise.
+fn note(run: &Run<'_>, spools: &Spools, number: usize, shard: &ShardSummary) -> Result<()> {
+    let columns: Vec<String> = shard.column_bytes.iter().map(u64::to_string).collect();
+    let line = format!("{UNIT}\t{number}\t{}\t{}\t{}", shard.rows, shard.bytes, columns.join(","));
+    run.work.flush(line, spools, None)
+}
+
+pub fn shard_path(out: &Path, prefix: &str, number: usize) -> PathBuf {
     out.join(format!("{prefix}-{number:05}.parquet"))
 }

@@ -1,7 +1,7 @@
 //! Writing shards: row groups are encoded by any thread, and one writer strings them together in order.
 
 use super::footer::Footer;
-use super::schema::{ROWS_PER_GROUP, columns, properties, schema};
+use super::schema::{columns, properties, schema};
 use crate::error::{Error, Result};
 use crate::fold::RowCandidate;
 use bytes::Bytes;
