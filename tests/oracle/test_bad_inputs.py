@@ -57,7 +57,9 @@ def test_pack_refuses(manaka, scene, name):
     path = scene.home / "bad.mpk"
     path.write_bytes(bad.blob)
     scene.seal()
-    run = pack(manaka, scene.out, scene.sound, path, expect=COULD_NOT)
+    # A visits stream never meets a score stream: it would be refused for that.
+    others = [scene.sound] if bad.blob[9:10] == scene.sound.read_bytes()[9:10] else []
+    run = pack(manaka, scene.out, *others, path, expect=COULD_NOT)
     check_place(run, path, bad)
     scene.untouched()
 
@@ -89,11 +91,11 @@ def test_a_compressed_stream_names_the_same_place(manaka, scene, verb, name):
     scene.untouched()
 
 
-@pytest.mark.parametrize("damage", ["cut", "not zstd", "bytes after the last frame"])
+@pytest.mark.parametrize("damage", ["cut", "bytes after the last frame"])
 def test_a_broken_zstd_file_is_not_a_short_stream(manaka, scene, damage):
     payload = scene.sound.read_bytes()
     compressed = zstandard.ZstdCompressor().compress(payload)
-    blobs = {"cut": compressed[:-9], "not zstd": payload, "bytes after the last frame": compressed + b"\1\2\3\4\5"}
+    blobs = {"cut": compressed[:-9], "bytes after the last frame": compressed + b"\1\2\3\4\5"}
     path = scene.home / "bad.mpk.zst"
     path.write_bytes(blobs[damage])
     scene.seal()

@@ -61,12 +61,12 @@ def check_example(corpus, out, run, strict):
 
 def test_every_record_of_the_example_corpus(corpus, fairy_run):
     out, run = fairy_run
-    check_example(corpus, out, run, strict=False)
+    check_example(corpus, out, run, strict=True)
 
 
-def test_every_record_of_the_example_corpus_proved_legal(manaka, corpus, tmp_path):
-    run = manaka("teacher", corpus, "--out", tmp_path / "parts", "--strict")
-    check_example(corpus, tmp_path / "parts", run, strict=True)
+def test_every_record_of_the_example_corpus_without_a_board(manaka, corpus, tmp_path):
+    run = manaka("teacher", corpus, "--out", tmp_path / "parts", "--no-strict")
+    check_example(corpus, tmp_path / "parts", run, strict=False)
 
 
 def test_the_header_says_version_2_side_to_move_and_scores(fairy_run):
@@ -78,7 +78,7 @@ def test_the_header_says_version_2_side_to_move_and_scores(fairy_run):
 
 def test_the_stated_conventions_reach_the_header_and_the_values(manaka, tmp_path):
     rows = corpora.write_corpus(
-        tmp_path / "in.parquet", [c.row for c in corpora.cases() if not c.want], corpora.STORAGES["narrow"]
+        tmp_path / "in.parquet", [c.row for c in corpora.cases() if not c.want_strict], corpora.STORAGES["narrow"]
     )
     manaka(
         "teacher", tmp_path / "in.parquet", "--out", tmp_path / "out",
@@ -95,7 +95,7 @@ def test_the_stated_conventions_reach_the_header_and_the_values(manaka, tmp_path
 def test_every_refusal_in_every_storage(manaka, tmp_path, storage, strict):
     path, rejects = tmp_path / "in.parquet", tmp_path / "rejects.tsv"
     corpora.write_corpus(path, [c.row for c in corpora.cases()], corpora.STORAGES[storage])
-    flags = ["--strict"] if strict else []
+    flags = ["--strict"] if strict else ["--no-strict"]
     run = manaka("teacher", path, "--out", tmp_path / "out", "--rejects", rejects, *flags, expect=FINDINGS)
     header, records = parts_of(tmp_path / "out")
     verdict = distil(path, header, strict)
@@ -113,7 +113,7 @@ def test_two_corpora_are_one_run_and_count_their_rows_apart(manaka, tmp_path):
     rejects = tmp_path / "rejects.tsv"
     run = manaka("teacher", *paths, "--out", tmp_path / "out", "--rejects", rejects, expect=FINDINGS)
     header, records = parts_of(tmp_path / "out")
-    verdicts = [distil(path, header) for path in paths]
+    verdicts = [distil(path, header, strict=True) for path in paths]
     check_records(records, verdicts[0].records + verdicts[1].records)
     check_rejects(rejects, [(path, v.refusals) for path, v in zip(paths, verdicts)])
     counts = {reason: sum(v.counts()[reason] for v in verdicts) for reason in REASONS}
@@ -129,7 +129,7 @@ def test_a_clean_corpus_exits_0_and_lists_no_reject(manaka, tmp_path):
     check_summary(run, len(clean), len(clean), dict.fromkeys(REASONS, 0))
 
 
-@pytest.mark.parametrize("column", ["sfen", "side", "cand_cp", "result"])
+@pytest.mark.parametrize("column", ["sfen", "side", "depth", "cand_cp", "result"])
 def test_a_corpus_without_a_used_column_is_refused_by_its_name(manaka, tmp_path, column):
     path = tmp_path / "in.parquet"
     corpora.write_corpus(path, [corpora.row()], corpora.STORAGES["narrow"])

@@ -1,2 +1,5 @@
-//! The `manaka` command.
-fn main() {}
+//! `manaka`: training data for shogi engines.
+
+fn main() -> std::process::ExitCode {
+    manaka::run()
+}

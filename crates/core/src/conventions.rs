@@ -147,18 +147,28 @@ impl Conventions {
         }
     }
 
-    /// The first convention in which two streams differ so that they may not be folded together, with both values.
+    /// The first convention in which two streams differ so that they may not be folded together, with both values
+    /// (conventions.md §6).
     #[must_use]
     pub fn conflict(&self, other: &Self) -> Option<Conflict> {
-        let pairs = [
-            ("pov", self.pov.id().to_owned(), other.pov.id().to_owned()),
-            ("policy_source", self.policy_source.id().to_owned(), other.policy_source.id().to_owned()),
-            ("mate_scale", self.mate_scale.to_string(), other.mate_scale.to_string()),
-            ("mate_slack", self.effective_mate_slack().to_string(), other.effective_mate_slack().to_string()),
-            ("fv_scale", self.fv_scale.to_string(), other.fv_scale.to_string()),
-            ("eval_coef", self.eval_coef.to_string(), other.eval_coef.to_string()),
-        ];
-        pairs.into_iter().find(|(_, a, b)| a != b).map(|(key, first, second)| Conflict { key, first, second })
+        let differ = |key, first: &dyn fmt::Display, second: &dyn fmt::Display| {
+            Some(Conflict { key, first: first.to_string(), second: second.to_string() })
+        };
+        if self.pov != other.pov {
+            differ("pov", &self.pov.id(), &other.pov.id())
+        } else if self.policy_source != other.policy_source {
+            differ("policy_source", &self.policy_source.id(), &other.policy_source.id())
+        } else if self.mate_scale != other.mate_scale {
+            differ("mate_scale", &self.mate_scale, &other.mate_scale)
+        } else if self.effective_mate_slack() != other.effective_mate_slack() {
+            differ("mate_slack", &self.effective_mate_slack(), &other.effective_mate_slack())
+        } else if self.fv_scale != other.fv_scale {
+            differ("fv_scale", &self.fv_scale, &other.fv_scale)
+        } else if self.eval_coef != other.eval_coef {
+            differ("eval_coef", &self.eval_coef, &other.eval_coef)
+        } else {
+            None
+        }
     }
 
     /// What is inconsistent about the declaration itself; `None` when it can be written (stream.md §2).
@@ -166,7 +176,9 @@ impl Conventions {
     pub fn inconsistency(&self) -> Option<Inconsistency> {
         if !self.eval_coef.is_finite() || self.eval_coef < 0.0 {
             Some(Inconsistency::EvalCoef)
-        } else if self.mate_slack > 0 && self.mate_slack >= self.mate_scale {
+        } else if (self.mate_scale == 0 && self.mate_slack != 0)
+            || (self.mate_scale != 0 && self.effective_mate_slack() >= self.mate_scale)
+        {
             Some(Inconsistency::MateSlack)
         } else {
             None
@@ -188,8 +200,9 @@ pub enum Inconsistency {
     /// `eval_coef` is negative, infinite or no number.
     #[error("eval_coef must be finite and not negative")]
     EvalCoef,
-    /// `mate_slack` reaches down to a score of zero or is stated without a scale.
-    #[error("mate_slack must be below mate_scale")]
+    /// `mate_slack`, or the fallback where none is stated, reaches down to a score of zero; or a slack is stated
+    /// without a scale.
+    #[error("mate_slack ({MATE_SLACK_FALLBACK} when none is stated) must be below mate_scale")]
     MateSlack,
 }
 
@@ -306,6 +319,24 @@ mod tests {
             }
         }
         assert!(Softmax::new(0.0).is_none() && Softmax::new(f64::NAN).is_none());
+    }
+
+    #[test]
+    fn a_slack_that_makes_every_score_a_mate_is_inconsistent() {
+        for (mate_scale, mate_slack) in [(0, 1), (100, 100), (100, 101), (1, 0), (320, 0)] {
+            let found = scale(mate_scale, mate_slack).inconsistency();
+            assert_eq!(found, Some(Inconsistency::MateSlack), "{mate_scale} {mate_slack}");
+        }
+        for (mate_scale, mate_slack) in [(0, 0), (100, 99), (321, 0), (32000, 100)] {
+            assert_eq!(scale(mate_scale, mate_slack).inconsistency(), None, "{mate_scale} {mate_slack}");
+        }
+    }
+
+    #[test]
+    fn a_zero_eval_coef_is_one_value_whatever_its_sign() {
+        let negative = Conventions { eval_coef: -0.0, ..Conventions::VISITS };
+        assert_eq!(negative.conflict(&Conventions::VISITS), None);
+        assert_eq!(negative.inconsistency(), None);
     }
 
     #[test]

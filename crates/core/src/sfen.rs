@@ -248,7 +248,11 @@ fn hands(text: &[u8], mut at: usize, packed: &mut Packed) -> Result<usize, SfenE
         *slot = count.unwrap_or(1);
         at += 1;
     }
-    if at == start { malformed(at, Malformed::UnexpectedEnd) } else { Ok(at) }
+    match text.get(at) {
+        None if at == start => malformed(at, Malformed::UnexpectedEnd),
+        Some(_) if at == start => malformed(at, Malformed::UnexpectedByte),
+        _ => Ok(at),
+    }
 }
 
 /// The move number, if there is one, and nothing behind it.
@@ -415,6 +419,7 @@ mod tests {
         assert_eq!(at(""), (0, Malformed::UnexpectedEnd));
         assert_eq!(at("9/9"), (3, Malformed::UnexpectedEnd));
         assert_eq!(at("9/9 b -"), (3, Malformed::RankCount));
+        assert_eq!(at("4k4/9/9/9/9/9/9/4K4 b -"), (19, Malformed::RankCount));
         assert_eq!(at("9/8/9"), (3, Malformed::RankLength));
         assert_eq!(at("9/91/9"), (3, Malformed::AdjacentCounts));
         assert_eq!(at("54/9"), (1, Malformed::AdjacentCounts));
@@ -427,6 +432,7 @@ mod tests {
         assert_eq!(at(&format!("{board} x -")), (22, Malformed::UnexpectedByte));
         assert_eq!(at(&format!("{board} b")), (23, Malformed::UnexpectedEnd));
         assert_eq!(at(&format!("{board} b ")), (24, Malformed::UnexpectedEnd));
+        assert_eq!(at(&format!("{board} b  1")), (24, Malformed::UnexpectedByte));
         assert_eq!(at(&format!("{board} b 0P")), (24, Malformed::HandCount));
         assert_eq!(at(&format!("{board} b 02P")), (24, Malformed::HandCount));
         assert_eq!(at(&format!("{board} b 256P")), (24, Malformed::HandCount));

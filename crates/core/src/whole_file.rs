@@ -60,7 +60,8 @@ impl WholeFile {
     /// Brings everything to disk and gives the file its final name. Returns its length in bytes.
     ///
     /// # Errors
-    /// Whatever the system says, with the path; the final name is then untouched.
+    /// Whatever the system says, with the path; the final name is then untouched, unless all that failed was bringing
+    /// the renamed entry of the directory to disk.
     pub fn commit(mut self) -> io::Result<u64> {
         self.file.sync_all().map_err(|e| in_path(e, &self.temp))?;
         let len = self.file.metadata().map_err(|e| in_path(e, &self.temp))?.len();

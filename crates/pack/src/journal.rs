@@ -89,7 +89,11 @@ impl WorkDir {
         }
         fs::create_dir_all(path).map_err(Error::io(path))?;
 
-        let (past, whole) = if resume && journal_path.exists() { past(&journal_path, job, path)? } else { (Past::default(), 0) };
+        let (past, whole) = if resume && journal_path.exists() {
+            past(&journal_path, job, path)?
+        } else {
+            (Past::default(), 0)
+        };
         let attempt = past.attempts();
         let file = OpenOptions::new()
             .create(true)

@@ -121,6 +121,5 @@ def footer(header: Header, temperature: float = DEFAULT_TEMPERATURE) -> dict[str
         "fv_scale": str(header.fv_scale),
         "packed": "mailbox position, side to move in the last byte",
     }
-    if scores:
-        keys["softmax_temp_cp"] = f"{temperature:g}"
+    keys["softmax_temp_cp"] = f"{temperature:g}" if scores else "0"
     return keys

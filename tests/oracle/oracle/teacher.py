@@ -40,13 +40,13 @@ class Verdict:
         return {reason: sum(r.reason == reason for r in self.refusals) for reason in REASONS}
 
 
-def distil(path, header: Header, strict: bool = False) -> Verdict:
+def distil(path, header: Header, strict: bool = True) -> Verdict:
     """Judge every row of one corpus file under the conventions `header` states."""
     rows = pq.read_table(path, columns=COLUMNS).to_pylist()
     return distil_rows(rows, header, strict)
 
 
-def distil_rows(rows: list[dict], header: Header, strict: bool = False) -> Verdict:
+def distil_rows(rows: list[dict], header: Header, strict: bool = True) -> Verdict:
     verdict = Verdict(len(rows), [], [])
     for number, row in enumerate(rows):
         try:

@@ -52,7 +52,7 @@ impl Decoder {
         self.records
     }
 
-    const fn error(&self, kind: Kind) -> Error {
+    pub(super) const fn error(&self, kind: Kind) -> Error {
         let record = if self.header.is_some() { Some(self.records) } else { None };
         Error::new(record, self.offset, kind)
     }
@@ -76,7 +76,8 @@ impl Decoder {
             Err(need) => return Ok(Step::NeedMore(need)),
         };
         let verdict = record.validate(header.conventions.policy_source);
-        // A ply of 0x504d is conceivable, but not beside a value_z that starts with the rest of the magic.
+        // stream.md §6.2: a ply of 0x504d is conceivable, but not beside a value_z that starts with the rest of the
+        // magic.
         if verdict.is_err() && input.starts_with(&MAGIC) {
             return Err(self.error(Kind::SecondHeader));
         }

@@ -37,6 +37,7 @@ impl Header {
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let c = &self.conventions;
+        // stream.md §2, field by field.
         let mut bytes = [0; HEADER_LEN];
         bytes[0..4].copy_from_slice(&MAGIC);
         bytes[4..6].copy_from_slice(&VERSION.to_le_bytes());
@@ -46,7 +47,7 @@ impl Header {
         bytes[10..12].copy_from_slice(&c.mate_scale.to_le_bytes());
         bytes[12..14].copy_from_slice(&c.fv_scale.to_le_bytes());
         bytes[14..16].copy_from_slice(&c.mate_slack.to_le_bytes());
-        bytes[16..20].copy_from_slice(&c.eval_coef.to_le_bytes());
+        bytes[16..20].copy_from_slice(&unsigned_zero(c.eval_coef).to_le_bytes());
         // 20..24 are the flags: none is defined.
         bytes
     }
@@ -56,6 +57,7 @@ impl Header {
     /// # Errors
     /// A [`Kind`] that names the first field that cannot be accepted; see stream.md §2.
     pub fn decode(bytes: &[u8; HEADER_LEN]) -> Result<Self, Kind> {
+        // The order of stream.md §6.1.
         let u16_at = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
         let u32_at = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
 
@@ -94,13 +96,18 @@ impl Header {
             mate_scale: u16_at(10),
             mate_slack,
             fv_scale: u16_at(12),
-            eval_coef: f32::from_bits(u32_at(16)),
+            eval_coef: unsigned_zero(f32::from_bits(u32_at(16))),
         };
         match conventions.inconsistency() {
             Some(inconsistency) => Err(Kind::Inconsistent(inconsistency)),
             None => Ok(Self { version, conventions }),
         }
     }
+}
+
+/// The absent `eval_coef` has one form, or else the text in a footer would depend on which file was read first.
+fn unsigned_zero(value: f32) -> f32 {
+    if value == 0.0 { 0.0 } else { value }
 }
 
 #[cfg(test)]
@@ -142,6 +149,16 @@ mod tests {
         bytes[14] = 0;
         let header = Header::decode(&bytes).unwrap();
         assert_eq!((header.version, header.conventions.effective_mate_slack()), (1, 320));
+    }
+
+    #[test]
+    fn an_absent_eval_coef_has_no_sign() {
+        let mut bytes = V4;
+        bytes[16..20].copy_from_slice(&(-0.0f32).to_le_bytes());
+        let header = Header::decode(&bytes).unwrap();
+        assert_eq!(header.conventions.eval_coef.to_bits(), 0);
+        let conventions = Conventions { eval_coef: -0.0, ..header.conventions };
+        assert_eq!(Header::new(conventions).encode()[16..20], [0; 4]);
     }
 
     #[test]

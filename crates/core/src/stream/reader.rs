@@ -39,7 +39,7 @@ impl<R: Read> Read for Source<R> {
     }
 }
 
-/// Whether a file with these first bytes is zstd: a frame, or a skippable frame before one.
+/// Whether a file with these first bytes is zstd: a frame, or a skippable frame before one (stream.md §7).
 pub(super) fn is_zstd(first: &[u8]) -> bool {
     matches!(first, [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
 }

@@ -53,11 +53,13 @@ impl Record {
         let n_cand = u16::try_from(self.candidates.len())
             .map_err(|_| RecordFault::ManyCandidates(self.candidates.len()))?;
         out.reserve(HEAD_LEN + CANDIDATE_LEN * self.candidates.len());
+        // stream.md §3.1
         out.extend_from_slice(&self.ply.to_le_bytes());
         out.extend_from_slice(&self.value_z.to_le_bytes());
         out.extend_from_slice(&self.value_q.to_le_bytes());
         out.extend_from_slice(&n_cand.to_le_bytes());
         out.extend_from_slice(self.packed.as_bytes());
+        // stream.md §3.2
         for candidate in &self.candidates {
             out.extend_from_slice(&candidate.mv.bits().to_le_bytes());
             out.extend_from_slice(&candidate.visits.to_le_bytes());
@@ -152,7 +154,7 @@ impl<'a> RecordRef<'a> {
         out.candidates.extend(self.candidates());
     }
 
-    /// Checks the rules of stream.md §6 for a stream of this policy source.
+    /// Checks the rules of stream.md §6.3 for a stream of this policy source.
     ///
     /// # Errors
     /// The first rule broken, in the order of that section.
@@ -206,7 +208,7 @@ impl std::fmt::Debug for RecordRef<'_> {
     }
 }
 
-/// A rule of stream.md §6 that a record breaks.
+/// A rule of stream.md §6.3 that a record breaks.
 #[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordFault {

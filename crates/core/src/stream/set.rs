@@ -31,10 +31,7 @@ impl StreamSet {
                 first = Some(header);
                 continue;
             };
-            if let Some(conflict) = header.conventions.conflict(&first.conventions) {
-                let conflict = SetConflict { conflict, other: paths[0].clone() };
-                return Err(Error::new(None, 0, Kind::Conflict(Box::new(conflict))).in_file(path));
-            }
+            agree(path, &header, &paths[0], &first.conventions)?;
         }
         match first {
             Some(header) => Ok(Self { paths, conventions: header.conventions, next: 0, reader: None }),
@@ -63,13 +60,18 @@ impl StreamSet {
     /// The next record of the logical stream, borrowed until the next call.
     ///
     /// # Errors
-    /// As [`StreamReader::next_ref`]; record numbers and offsets are those within the file named.
+    /// As [`StreamReader::next_ref`]; record numbers and offsets are those within the file named. A call after an error
+    /// that ends a file goes on with the next file, so a caller that does not stop there has to report it. A file that
+    /// was replaced since [`StreamSet::open`] by one of other conventions is refused.
     pub fn next_ref(&mut self) -> Result<Option<RecordRef<'_>>> {
         loop {
             if self.reader.is_none() {
                 let Some(path) = self.paths.get(self.next) else { return Ok(None) };
-                self.reader = Some(StreamReader::open(path)?);
+                // Counted before it is opened: a caller that goes on after an error must not meet it for ever.
                 self.next += 1;
+                let reader = StreamReader::open(path)?;
+                agree(path, reader.header(), &self.paths[0], &self.conventions)?;
+                self.reader = Some(reader);
             }
             // The question and the record are two lookups, so that the record's borrow does not reach across the loop.
             let more = match &mut self.reader {
@@ -84,6 +86,17 @@ impl StreamSet {
                 Some(reader) => reader.next_ref(),
                 None => Ok(None),
             };
+        }
+    }
+}
+
+/// Refuses a file whose conventions may not be folded with those of another.
+fn agree(path: &Path, header: &Header, other: &Path, conventions: &Conventions) -> Result<()> {
+    match header.conventions.conflict(conventions) {
+        None => Ok(()),
+        Some(conflict) => {
+            let conflict = SetConflict { conflict, other: other.to_owned() };
+            Err(Error::new(None, 0, Kind::Conflict(Box::new(conflict))).in_file(path))
         }
     }
 }

@@ -64,7 +64,8 @@ pub struct StreamWriter<W: Write> {
     path: Option<PathBuf>,
     header: Header,
     scratch: Vec<u8>,
-    base: u64,
+    /// Records and bytes, the header's included, that stood in front of the first record written here.
+    base: (u64, u64),
     summary: StreamSummary,
     poisoned: bool,
 }
@@ -73,26 +74,16 @@ impl<W: Write> StreamWriter<W> {
     /// Writes a header of the current version to `out`.
     ///
     /// # Errors
-    /// [`Kind::Inconsistent`] for conventions that no reader would accept, [`Kind::Io`].
+    /// [`Kind::Inconsistent`] for conventions that no reader would accept, [`Kind::Unsupported`] for a visits stream
+    /// that declares a centipawn scale, [`Kind::Io`].
     pub fn new(mut out: W, conventions: Conventions) -> Result<Self> {
-        if let Some(inconsistency) = conventions.inconsistency() {
-            return Err(Error::new(None, 0, Kind::Inconsistent(inconsistency)));
-        }
-        if conventions.declares_unused_scale() {
-            return Err(Error::new(
-                None,
-                0,
-                Kind::Unsupported(
-                    "a visits stream has no centipawns: mate_scale, fv_scale and eval_coef must be 0",
-                ),
-            ));
-        }
+        writable(&conventions)?;
         let header = Header::new(conventions);
         out.write_all(&header.encode()).map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
-        Ok(Self::behind_header(out, header, 0))
+        Ok(Self::behind(out, header, (0, HEADER_LEN as u64)))
     }
 
-    const fn behind_header(out: W, header: Header, base: u64) -> Self {
+    const fn behind(out: W, header: Header, base: (u64, u64)) -> Self {
         let summary = StreamSummary { records: 0, bytes: 0 };
         Self { out, path: None, header, scratch: Vec::new(), base, summary, poisoned: false }
     }
@@ -109,9 +100,13 @@ impl<W: Write> StreamWriter<W> {
         self.summary
     }
 
+    pub(super) const fn is_poisoned(&self) -> bool {
+        self.poisoned
+    }
+
     fn error(&self, kind: Kind) -> Error {
-        let error =
-            Error::new(Some(self.base + self.summary.records), HEADER_LEN as u64 + self.summary.bytes, kind);
+        let (records, bytes) = self.base;
+        let error = Error::new(Some(records + self.summary.records), bytes + self.summary.bytes, kind);
         match &self.path {
             Some(path) => error.in_file(path),
             None => error,
@@ -219,25 +214,27 @@ impl StreamWriter<FileSink> {
     }
 
     /// Opens a raw stream file to append to, creating it when there is none. The file keeps its name throughout; a
-    /// record or header torn by an earlier crash is cut off its end.
+    /// record or header torn by an earlier crash is cut off its end (stream.md §7).
     ///
     /// # Errors
     /// [`Kind::Conflict`]-like refusals as `Unsupported` when the header states other conventions or the file is zstd;
     /// any fault of the records already there, other than a torn tail.
     pub fn append(path: &Path, conventions: Conventions) -> Result<(Self, Appended)> {
         let io = |e| Error::new(None, 0, Kind::Io(e)).in_file(path);
+        // Before anything is created or cut.
+        writable(&conventions).map_err(|e| e.in_file(path))?;
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(io)?;
         let len = file.metadata().map_err(io)?.len();
-        let (records, keep) =
-            if len == 0 { (0, 0) } else { whole_part(&file, conventions).map_err(|e| e.in_file(path))? };
+        let whole =
+            if len == 0 { None } else { whole_part(&file, conventions).map_err(|e| e.in_file(path))? };
+        let (records, keep) = whole.map_or((0, 0), |whole| (whole.records, whole.bytes));
         file.set_len(keep).map_err(io)?;
         file.seek(SeekFrom::Start(keep)).map_err(io)?;
         let sink = FileSink(Sink::Append(BufWriter::with_capacity(BUFFER, file)));
-        let mut writer = if keep == 0 {
-            Self::new(sink, conventions).map_err(|e| e.in_file(path))?
-        } else {
-            Self::behind_header(sink, Header::new(conventions), records)
+        let mut writer = match whole {
+            None => Self::new(sink, conventions).map_err(|e| e.in_file(path))?,
+            Some(whole) => Self::behind(sink, whole.header, (whole.records, whole.bytes)),
         };
         writer.path = Some(path.to_owned());
         writer.sync()?;
@@ -267,7 +264,7 @@ impl StreamWriter<FileSink> {
     /// [`Kind::Io`], [`Kind::Poisoned`]; a file that was being created does not appear then.
     pub fn finish(self) -> Result<(StreamSummary, u64)> {
         let path = self.path.clone();
-        let place = (Some(self.base + self.summary.records), HEADER_LEN as u64 + self.summary.bytes);
+        let place = (Some(self.base.0 + self.summary.records), self.base.1 + self.summary.bytes);
         let (sink, summary) = self.into_inner()?;
         let commit =
             |out: BufWriter<WholeFile>| out.into_inner().map_err(io::IntoInnerError::into_error)?.commit();
@@ -295,8 +292,28 @@ impl StreamWriter<FileSink> {
     }
 }
 
-/// How many whole records a file holds and where they end; 0 when not even the header is whole.
-fn whole_part(file: &File, conventions: Conventions) -> Result<(u64, u64)> {
+/// Refuses conventions that no header may state, or none that is written (stream.md §2).
+fn writable(conventions: &Conventions) -> Result<()> {
+    let kind = if let Some(inconsistency) = conventions.inconsistency() {
+        Kind::Inconsistent(inconsistency)
+    } else if conventions.declares_unused_scale() {
+        Kind::Unsupported("a visits stream has no centipawns: mate_scale, fv_scale and eval_coef must be 0")
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(None, 0, kind))
+}
+
+/// What stands whole in a file: its header, its records and where they end.
+#[derive(Clone, Copy)]
+struct Whole {
+    header: Header,
+    records: u64,
+    bytes: u64,
+}
+
+/// Walks the records a file holds; `None` when not even the header is whole.
+fn whole_part(file: &File, conventions: Conventions) -> Result<Option<Whole>> {
     // SAFETY: read-only, bounds-checked, dropped before the file is cut; see `MappedStream::open`.
     let map = unsafe { Mmap::map(file) }.map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
     let mut reader = match SliceReader::new(&map) {
@@ -304,12 +321,12 @@ fn whole_part(file: &File, conventions: Conventions) -> Result<(u64, u64)> {
         Err(Error { kind: Kind::Truncated { .. }, .. })
             if Header::new(conventions).encode().starts_with(&map) =>
         {
-            return Ok((0, 0));
+            return Ok(None);
         }
         Err(error) => return Err(error),
     };
-    let found = reader.header().conventions;
-    if found != conventions {
+    let header = *reader.header();
+    if header.conventions != conventions {
         let what = "the file states other conventions in its header; nothing may be appended to it";
         return Err(Error::new(None, 0, Kind::Unsupported(what)));
     }
@@ -317,7 +334,7 @@ fn whole_part(file: &File, conventions: Conventions) -> Result<(u64, u64)> {
         match reader.next_ref() {
             Ok(Some(_)) => {}
             Ok(None) | Err(Error { kind: Kind::Truncated { .. }, .. }) => {
-                return Ok((reader.position(), reader.offset()));
+                return Ok(Some(Whole { header, records: reader.position(), bytes: reader.offset() }));
             }
             Err(error) => return Err(error),
         }

@@ -4,7 +4,7 @@ use super::footer::Footer;
 use super::schema::schema;
 use crate::error::{Error, Result};
 use manaka_core::packed::PACKED_LEN;
-use manaka_core::{Packed, PolicySource};
+use manaka_core::{Packed, PolicySource, guard};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, FixedLenByteArray};
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -90,7 +90,7 @@ impl ShardReader {
     /// differs from the specification.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
-        let reader = SerializedFileReader::new(file).map_err(Error::parquet(path))?;
+        let reader = guarded(|| SerializedFileReader::new(file)).map_err(Error::parquet(path))?;
         let not_a_shard = |what| Error::NotAShard { path: path.to_owned(), what };
         let metadata = reader.metadata().file_metadata();
         let none = Vec::new();
@@ -141,7 +141,7 @@ impl ShardReader {
     /// [`Error::Parquet`] when the data is damaged or shorter than the footer says; never a short read.
     pub fn read_row_group(&self, index: usize, out: &mut Rows) -> Result<()> {
         out.clear();
-        self.read(index, out).map_err(Error::parquet(&self.path))
+        guarded(|| self.read(index, out)).map_err(Error::parquet(&self.path))
     }
 
     /// Reads only the positions of a row group into `out`.
@@ -150,7 +150,7 @@ impl ShardReader {
     /// As [`ShardReader::read_row_group`].
     pub fn read_packed(&self, index: usize, out: &mut Vec<[u8; PACKED_LEN]>) -> Result<()> {
         out.clear();
-        self.packed(index, out).map_err(Error::parquet(&self.path))
+        guarded(|| self.packed(index, out)).map_err(Error::parquet(&self.path))
     }
 
     fn packed(&self, index: usize, out: &mut Vec<[u8; PACKED_LEN]>) -> ParquetResult<()> {
@@ -209,6 +209,20 @@ impl ShardReader {
     }
 }
 
+/// Runs a part of the decoder, whose panics are errors of the file.
+fn guarded<T>(decode: impl FnOnce() -> ParquetResult<T>) -> ParquetResult<T> {
+    guard::foreign(decode).unwrap_or_else(|text| Err(ParquetError::General(text)))
+}
+
+/// Rows of a group, from its metadata. Nobody's row groups are larger, and room is made for what is believed here.
+fn row_count(rows: i64) -> ParquetResult<usize> {
+    const MOST: usize = 1 << 24;
+    usize::try_from(rows)
+        .ok()
+        .filter(|&rows| rows <= MOST)
+        .ok_or_else(|| ParquetError::General(format!("a row group of {rows} rows")))
+}
+
 fn short(column: &str) -> ParquetError {
     ParquetError::General(format!("column {column} is shorter than the footer says or of another type"))
 }
@@ -219,7 +233,7 @@ where
     ColumnReaderImpl<T>: Sized,
 {
     let mut reader = typed::<T>(reader)?;
-    let rows = usize::try_from(rows).map_err(|_| short("?"))?;
+    let rows = row_count(rows)?;
     let mut values = Vec::new();
     while values.len() < rows {
         let (records, ..) = reader.read_records(rows - values.len(), None, None, &mut values)?;
@@ -241,7 +255,7 @@ struct List<V> {
 
 fn list<T: DataType>(reader: ColumnReader, rows: i64) -> ParquetResult<List<T::T>> {
     let mut reader = typed::<T>(reader)?;
-    let rows = usize::try_from(rows).map_err(|_| short("candidates"))?;
+    let rows = row_count(rows)?;
     let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
     let mut read = 0;
     while read < rows {

@@ -1,0 +1,102 @@
+//! Output directories and reports.
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// How a report is printed.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Format {
+    /// For a person.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+}
+
+/// Creates the directory, or makes sure that the one that is there is empty: outputs never mix with what was there.
+pub fn empty_dir(path: &Path) -> Result<()> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(entry) => {
+                let name = entry.map(|entry| entry.file_name().to_string_lossy().into_owned());
+                let name = name.unwrap_or_else(|_| "something".to_owned());
+                bail!(
+                    "{}: the output directory is not empty (it holds {name}); nothing was written",
+                    path.display()
+                )
+            }
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(path).with_context(|| path.display().to_string())
+        }
+        Err(error) => Err(error).with_context(|| path.display().to_string()),
+    }
+}
+
+/// A number of bytes as people write them: `512M`, `8GiB`, `1000000`. K, M, G and T are powers of 1024.
+pub fn parse_bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let shift = match text[digits..].to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        _ => return Err("a number of bytes, with K, M, G or T behind it at most".to_owned()),
+    };
+    let number: u64 =
+        text[..digits].parse().map_err(|_| "a number of bytes must begin with digits".to_owned())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "too many bytes".to_owned())
+}
+
+/// Prints a report on stdout. A reader that went away (`| head`) is no error.
+pub fn print(text: impl std::fmt::Display) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("stdout"),
+    }
+}
+
+/// Prints a report as JSON.
+pub fn print_json(report: &impl Serialize) -> Result<()> {
+    print(serde_json::to_string_pretty(report)?)
+}
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_as_people_write_them() {
+        assert_eq!(parse_bytes("512M"), Ok(512 << 20));
+        assert_eq!(parse_bytes("8GiB"), Ok(8 << 30));
+        assert_eq!(parse_bytes("3gb"), Ok(3 << 30));
+        assert_eq!(parse_bytes("1000"), Ok(1000));
+        for bad in ["", "M", "1.5G", "-1", "1X", "99999999999T"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,64 @@
+//! What a conversion is told.
+
+use crate::error::{Error, Result};
+use manaka_core::conventions::{Conventions, PolicySource, Pov};
+use manaka_core::stream::{Compression, PartsOptions};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+/// Whether positions and candidates are proved on a board.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Strictness {
+    /// The position is set up and every candidate proved legal (corpus.md §4).
+    #[default]
+    Strict,
+    /// No board: structure and syntax only. For corpora whose moves were proved before.
+    Lenient,
+}
+
+/// How a conversion is to be done.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// What the headers state, and how the run is cut into parts.
+    pub parts: PartsOptions,
+    /// Whether candidates are proved legal.
+    pub strictness: Strictness,
+    /// Threads that judge rows; one more writes.
+    pub threads: NonZeroUsize,
+    /// Where to list refused rows; an existing file is replaced.
+    pub rejects: Option<PathBuf>,
+}
+
+impl Default for Options {
+    /// The conventions of [`Conventions::TEACHER`], strict, zstd parts of the default size, a thread per core.
+    fn default() -> Self {
+        Self {
+            parts: PartsOptions {
+                conventions: Conventions::TEACHER,
+                records_per_part: PartsOptions::DEFAULT_RECORDS_PER_PART,
+                compression: Compression::DEFAULT,
+            },
+            strictness: Strictness::default(),
+            threads: available_parallelism().unwrap_or(NonZeroUsize::MIN),
+            rejects: None,
+        }
+    }
+}
+
+impl Options {
+    /// Refuses what no teacher stream can state.
+    pub(crate) fn check(&self) -> Result<()> {
+        let conventions = &self.parts.conventions;
+        if (conventions.pov, conventions.policy_source) != (Pov::SideToMove, PolicySource::SoftmaxCp) {
+            return Err(Error::NotTeacher);
+        }
+        if !(conventions.eval_coef.is_finite() && conventions.eval_coef > 0.0) {
+            return Err(Error::EvalCoef(conventions.eval_coef));
+        }
+        match conventions.inconsistency() {
+            Some(inconsistency) => Err(inconsistency.into()),
+            None => Ok(()),
+        }
+    }
+}

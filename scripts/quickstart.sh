@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# The main path on a real corpus: teacher, pack, check, and a look at what came out. Needs Rust only.
+# Usage: scripts/quickstart.sh [DIR]   (DIR must be empty or missing; without it, quickstart-out is made afresh)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+out=${1:-}
+if [ -z "$out" ]; then
+    out=quickstart-out
+    rm -rf "$out"
+fi
+
+cargo build --release --quiet --bin manaka
+manaka=${CARGO_TARGET_DIR:-target}/release/manaka
+
+step() {
+    printf '\n\033[1m$ manaka %s\033[0m\n' "$*"
+    "$manaka" "$@"
+}
+
+step teacher examples/fairy-corpus.parquet --out "$out/streams"
+step info "$out/streams"
+step pack "$out/streams" --out "$out/shards" --prefix teacher
+step info "$out/shards"
+step check "$out/streams" "$out/shards"
+step view "$out/shards/teacher-00000.parquet" --rows 3
+
+printf '\nStreams are in %s/streams, shards in %s/shards.\n' "$out" "$out"

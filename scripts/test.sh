@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Every test there is: formatting, lints, Rust tests, a minute of fuzzing, and the independent oracle in Python.
+# Installs what it needs: system packages by apt, Python packages into .venv, cargo-fuzz by cargo.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '\n== %s\n' "$*"; }
+apt_install() {
+    local sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "$@"
+}
+
+say "tools"
+command -v c++ >/dev/null || apt_install build-essential
+python=${PYTHON:-python3}
+"$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+    || { apt_install python3 python3-venv; python=python3; }
+[ -x .venv/bin/python ] || "$python" -m venv .venv
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt
+cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
+cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
+
+say "formatting and lints"
+cargo fmt --all --check
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+say "Rust tests"
+cargo test --workspace --quiet
+
+say "release build"
+cargo build --release --workspace --bins --examples --quiet
+
+say "fuzzing, a minute in all"
+fuzz/run.sh 15
+
+say "the oracle"
+.venv/bin/python -m pytest -q tests/oracle
