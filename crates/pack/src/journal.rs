@@ -5,15 +5,13 @@
 //! is on disk; a torn last line is as good as none.
 
 use crate::error::{Error, Result};
+use crate::run::PackOptions;
 use crate::spool::{Spools, Tag};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Finished units are written down at most this often in between; bringing spools to disk takes time.
-const EVERY: Duration = Duration::from_secs(30);
 
 /// The lines of an earlier run.
 #[derive(Default)]
@@ -48,6 +46,8 @@ pub struct WorkDir {
     _locked: File,
     journal: Mutex<Journal>,
     attempt: u32,
+    /// Finished units are written down this far apart: bringing spools to disk takes time.
+    checkpoint: Duration,
 }
 
 struct Journal {
@@ -65,9 +65,10 @@ impl WorkDir {
     /// Opens the directory `path` for a job that writes to `out`, described by the lines that must be equal for a run to be taken up.
     ///
     /// # Errors
-    /// [`Error::Leftover`] when there is an earlier run and `resume` is false, when the job is another one, or when
+    /// [`Error::Leftover`] when there is an earlier run that is not to be resumed, when the job is another one, or when
     /// another process holds the lock. Resuming where nothing was begun begins.
-    pub fn open(path: &Path, out: &Path, job: &str, resume: bool) -> Result<(Self, Past)> {
+    pub fn open(path: &Path, out: &Path, job: &str, options: &PackOptions) -> Result<(Self, Past)> {
+        let resume = options.resume;
         let leftover = |what: String| Error::Leftover { path: path.to_owned(), what };
         let lock_path = out.join(LOCK);
         let lock = OpenOptions::new()
@@ -86,6 +87,11 @@ impl WorkDir {
                 "an unfinished run left this here: go on with --resume, or remove it to start again"
                     .to_owned(),
             ));
+        }
+        if resume && path.exists() && !journal_path.exists() {
+            fs::remove_dir(path).map_err(Error::io(path))?;
+            fs::remove_file(&lock_path).map_err(Error::io(&lock_path))?;
+            return Err(leftover("the run that left this had finished; its shards are whole".to_owned()));
         }
         fs::create_dir_all(path).map_err(Error::io(path))?;
 
@@ -115,6 +121,7 @@ impl WorkDir {
             _locked: lock,
             journal: Mutex::new(journal),
             attempt,
+            checkpoint: options.checkpoint,
         };
         Ok((dir, past))
     }
@@ -133,7 +140,7 @@ impl WorkDir {
     pub fn note(&self, line: String, output: &Spools, used: Option<(&Spools, usize)>) -> Result<()> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         journal.pending.push((line, used.map(|(_, index)| index)));
-        if journal.written.elapsed() < EVERY {
+        if journal.written.elapsed() < self.checkpoint {
             return Ok(());
         }
         self.write(&mut journal, output, used.map(|(input, _)| input))
@@ -160,8 +167,18 @@ impl WorkDir {
 
     /// Removes the directory: the run is done.
     pub fn remove(self) -> Result<()> {
-        fs::remove_dir_all(&self.path).map_err(Error::io(&self.path))?;
-        fs::remove_file(&self.lock).map_err(Error::io(&self.lock))
+        let gone = |path: &Path| fs::remove_file(path).map_err(Error::io(path));
+        gone(&self.lock)?;
+        // The journal goes last: as long as it is there, a run can be taken up.
+        let journal = self.path.join(JOURNAL);
+        for entry in fs::read_dir(&self.path).map_err(Error::io(&self.path))? {
+            let path = entry.map_err(Error::io(&self.path))?.path();
+            if path != journal {
+                gone(&path)?;
+            }
+        }
+        gone(&journal)?;
+        fs::remove_dir(&self.path).map_err(Error::io(&self.path))
     }
 }
 

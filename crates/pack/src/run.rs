@@ -43,6 +43,8 @@ pub struct PackOptions {
     pub temp_dir: Option<PathBuf>,
     /// Buckets of the first scatter; chosen by the plan when `None`.
     pub buckets: Option<u32>,
+    /// Time between two checkpoints. A resumed run repeats what was done since the last.
+    pub checkpoint: Duration,
     /// Whether to go on with a run that was killed.
     pub resume: bool,
     /// Whether to start a run whose plan does not fit the disks.
@@ -56,6 +58,9 @@ impl PackOptions {
         None => NonZeroU64::MIN,
     };
 
+    /// Time between two checkpoints unless told otherwise.
+    pub const DEFAULT_CHECKPOINT: Duration = Duration::from_secs(30);
+
     /// The defaults, on this many threads.
     #[must_use]
     pub fn new(prefix: impl Into<String>, threads: NonZeroUsize) -> Self {
@@ -68,6 +73,7 @@ impl PackOptions {
             memory: None,
             temp_dir: None,
             buckets: None,
+            checkpoint: Self::DEFAULT_CHECKPOINT,
             resume: false,
             force: false,
         }
@@ -228,7 +234,7 @@ fn pack_as(
     let policy = Policy::new(*set.conventions(), options.softmax_temp_cp)?;
     let footer = Footer::of(&policy);
     let job = job::describe(&set, options, &footer)?;
-    let (work, past) = WorkDir::open(temp, out, &job, options.resume)?;
+    let (work, past) = WorkDir::open(temp, out, &job, options)?;
     job::adopt_plan(&mut plan, &past);
     work.flush(job::plan_line(&plan), &Spools::new(0, Store::Memory, 0), None)?;
 

@@ -154,10 +154,12 @@ impl Spools {
             let chunks = mem::take(&mut self.lock(index).chunks);
             return chunks.into_iter().try_for_each(take);
         };
-        if self.lock(index).items == 0 {
-            return Ok(());
-        }
-        let mut chunks = Chunks::open(&path)?;
+        let mut chunks = match Chunks::open(&path) {
+            Ok(chunks) => chunks,
+            // Nothing was scattered into it.
+            Err(Error::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
         while let Some(head) = chunks.next_head()? {
             if head.counts(done) {
                 take(chunks.read(head)?)?;

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Fold MPK1 streams into shuffled Parquet shards.
 ///
@@ -60,6 +61,10 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     buckets: Option<u32>,
 
+    /// Seconds between checkpoints of a run that goes to disk: what a resumed run may have to repeat.
+    #[arg(long, value_name = "SECONDS", default_value_t = PackOptions::DEFAULT_CHECKPOINT.as_secs())]
+    checkpoint: u64,
+
     /// Print what the run would take, and do nothing.
     #[arg(long)]
     dry_run: bool,
@@ -100,6 +105,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         memory: args.memory,
         temp_dir: args.tmp_dir,
         buckets: args.buckets,
+        checkpoint: Duration::from_secs(args.checkpoint),
         resume: args.resume,
         force: args.force,
     };

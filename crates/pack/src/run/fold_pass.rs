@@ -20,6 +20,8 @@ pub struct Fold {
     pub excluded_records: u64,
     /// The attempt that finished each unit.
     pub done: Done,
+    /// Rows of each spool.
+    pub rows: Vec<u64>,
 }
 
 impl Fold {
@@ -33,6 +35,7 @@ impl Fold {
 
 const UNIT: &str = "fold";
 const END: &str = "fold-end";
+const ROWS: &str = "rows";
 
 /// Folds all buckets into the spools.
 pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Result<Fold> {
@@ -45,7 +48,15 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Res
             excluded_positions: positions.parse().unwrap_or(0),
             excluded_records: records.parse().unwrap_or(0),
             done: Done::from([(unit, attempt)]),
+            rows: Vec::new(),
         });
+    }
+    // Once rows are written, spools go: their counts stand in the journal.
+    if !run.plan.in_memory && run.past.has(END) {
+        for words in run.past_of(ROWS) {
+            total.rows = words.iter().filter_map(|rows| rows.parse().ok()).collect();
+        }
+        return Ok(total);
     }
     spools.adopt(&total.done)?;
     run.progress.phase("fold", Some(buckets.counts().iter().sum()), "records");
@@ -77,7 +88,9 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Res
         }
     })?;
     folds.into_iter().for_each(|fold| total.add(fold));
-    run.work.flush(END.to_owned(), spools, Some(buckets))?;
+    total.rows = spools.counts();
+    let rows: Vec<String> = total.rows.iter().map(u64::to_string).collect();
+    run.work.flush(format!("{ROWS}\t{}\n{END}", rows.join("\t")), spools, Some(buckets))?;
     Ok(total)
 }
 

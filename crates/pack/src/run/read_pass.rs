@@ -31,13 +31,12 @@ const END: &str = "read-end";
 
 pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools) -> Result<Read> {
     let mut total = earlier(run, streams);
-    // The buckets of a run that got further are gone in part; what they held is in the spools.
+    buckets.adopt(&total.done)?;
     if !run.plan.in_memory && run.past.has(END) {
         return Ok(total);
     }
     run.progress.phase("read", Some(run.plan.count.records), "records");
     run.progress.advance(total.records);
-    buckets.adopt(&total.done)?;
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let finished = Mutex::new(Vec::new());

@@ -30,7 +30,7 @@ pub fn run(
     footer: &Footer,
     fold: &Fold,
 ) -> Result<Vec<ShardSummary>> {
-    let counts = spools.counts();
+    let counts = &fold.rows;
     let total: u64 = counts.iter().sum();
     let cut = Cut { rows_per_shard: run.options.rows_per_shard.get(), total };
     let done = earlier(run, out, footer)?;
@@ -321,7 +321,7 @@ struct Shards<'a> {
     pending: GroupBuilder,
     /// Rows written or pending.
     at: u64,
-    current: ShardWriter,
+    current: Option<ShardWriter>,
     done: Vec<ShardSummary>,
 }
 
@@ -339,7 +339,7 @@ impl<'a> Shards<'a> {
         encoder: &GroupEncoder,
         done: Vec<ShardSummary>,
     ) -> Result<Self> {
-        Ok(Self {
+        let mut shards = Self {
             run,
             spools,
             starts,
@@ -350,9 +350,11 @@ impl<'a> Shards<'a> {
             encoder: encoder.clone(),
             pending: GroupBuilder::default(),
             at: done.len() as u64 * cut.rows_per_shard,
-            current: ShardWriter::create(&shard_path(out, &run.options.prefix, done.len()), footer)?,
+            current: None,
             done,
-        })
+        };
+        shards.open()?;
+        Ok(shards)
     }
 
     fn write(&mut self, pieces: Vec<Piece>) -> Result<()> {
@@ -371,27 +373,39 @@ impl<'a> Shards<'a> {
                     group
                 }
             };
-            if self.current.rows() == self.cut.rows_per_shard {
-                let path = shard_path(&self.out, &self.run.options.prefix, self.done.len() + 1);
-                let full = std::mem::replace(&mut self.current, ShardWriter::create(&path, self.footer)?);
-                let shard = full.finish()?;
-                note(self.run, self.spools, self.done.len(), &shard)?;
-                self.done.push(shard);
+            if self.current.as_ref().is_some_and(|shard| shard.rows() == self.cut.rows_per_shard) {
+                self.close()?;
                 let written = self.done.len() as u64 * self.cut.rows_per_shard;
                 while self.starts.get(self.removed + 1).is_some_and(|&end| end <= written) {
                     self.spools.remove(self.removed)?;
                     self.removed += 1;
                 }
             }
-            self.current.append(group)?;
+            self.open()?.append(group)?;
+        }
+        Ok(())
+    }
+
+    /// The shard being written. There is never more than one unfinished shard, so that a resumed run knows which it is.
+    fn open(&mut self) -> Result<&mut ShardWriter> {
+        if self.current.is_none() {
+            let path = shard_path(&self.out, &self.run.options.prefix, self.done.len());
+            self.current = Some(ShardWriter::create(&path, self.footer)?);
+        }
+        self.current.as_mut().ok_or(Error::Worker)
+    }
+
+    fn close(&mut self) -> Result<()> {
+        if let Some(shard) = self.current.take() {
+            let shard = shard.finish()?;
+            note(self.run, self.spools, self.done.len(), &shard)?;
+            self.done.push(shard);
         }
         Ok(())
     }
 
     fn finish(mut self) -> Result<Vec<ShardSummary>> {
-        let shard = self.current.finish()?;
-        note(self.run, self.spools, self.done.len(), &shard)?;
-        self.done.push(shard);
+        self.close()?;
         Ok(self.done)
     }
 }
