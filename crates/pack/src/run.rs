@@ -331,4 +331,6 @@ fn on_threads<T: Send>(threads: NonZeroUsize, work: impl Fn() -> Result<T> + Syn
 }
 
 #[cfg(test)]
+mod order_tests;
+#[cfg(test)]
 mod tests;

@@ -116,7 +116,7 @@ fn naive_row(packed: [u8; 96], group: &[&Record], conventions: &Conventions, tem
 }
 
 /// A position for tests: the fold asks for bytes, not for shogi.
-fn position(number: u16, white: bool) -> Packed {
+pub fn position(number: u16, white: bool) -> Packed {
     let mut packed = Packed::empty();
     packed.as_bytes_mut()[0..2].copy_from_slice(&number.to_le_bytes());
     packed.as_bytes_mut()[95] = u8::from(white);
@@ -160,7 +160,7 @@ fn record(source: PolicySource, positions: u16) -> impl Strategy<Value = Record>
         })
 }
 
-fn write(path: &Path, conventions: Conventions, compression: Compression, records: &[Record]) {
+pub fn write(path: &Path, conventions: Conventions, compression: Compression, records: &[Record]) {
     let mut writer = StreamWriter::create(path, conventions, compression).unwrap();
     for record in records {
         writer.write(record).unwrap();
@@ -170,12 +170,12 @@ fn write(path: &Path, conventions: Conventions, compression: Compression, record
 
 /// How a test run is cut up.
 #[derive(Clone, Copy, Debug)]
-struct Cuts {
-    in_memory: bool,
-    buckets: u32,
-    spools: usize,
-    chunk: usize,
-    load: u64,
+pub struct Cuts {
+    pub in_memory: bool,
+    pub buckets: u32,
+    pub spools: usize,
+    pub chunk: usize,
+    pub load: u64,
 }
 
 impl Cuts {
@@ -198,7 +198,7 @@ impl Cuts {
 }
 
 /// Packs and returns every shard's bytes.
-fn packed(
+pub fn packed(
     inputs: Vec<PathBuf>,
     threads: usize,
     cuts: Cuts,
