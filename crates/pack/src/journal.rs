@@ -55,6 +55,8 @@ struct Journal {
     /// Lines to write, each with the spool that can go once it is written.
     pending: Vec<(String, Option<usize>)>,
     written: Instant,
+    /// Whether lines are brought to disk.
+    durable: bool,
 }
 
 const JOURNAL: &str = "journal";
@@ -108,7 +110,7 @@ impl WorkDir {
             .open(&journal_path)
             .map_err(Error::io(&journal_path))?;
         file.set_len(whole).map_err(Error::io(&journal_path))?;
-        let mut journal = Journal { file, pending: Vec::new(), written: Instant::now() };
+        let mut journal = Journal { file, pending: Vec::new(), written: Instant::now(), durable: false };
         io::Seek::seek(&mut journal.file, io::SeekFrom::End(0)).map_err(Error::io(&journal_path))?;
         if whole == 0 {
             journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), None)));
@@ -137,7 +139,7 @@ impl WorkDir {
 
     /// Notes that a unit is done whose output is in `output`. The line is written when some time has passed or by
     /// [`WorkDir::flush`], after the output is on disk. `used` is the unit's input, removed once the line is written.
-    pub fn note(&self, line: String, output: &Spools, used: Option<(&Spools, usize)>) -> Result<()> {
+    pub fn note(&self, line: String, output: &Spools<'_>, used: Option<(&Spools<'_>, usize)>) -> Result<()> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         journal.pending.push((line, used.map(|(_, index)| index)));
         if journal.written.elapsed() < self.checkpoint {
@@ -147,7 +149,7 @@ impl WorkDir {
     }
 
     /// Writes every line noted, with `line` behind them.
-    pub fn flush(&self, line: String, output: &Spools, input: Option<&Spools>) -> Result<()> {
+    pub fn flush(&self, line: String, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
         let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         journal.pending.push((line, None));
         self.write(&mut journal, output, input)
@@ -155,7 +157,7 @@ impl WorkDir {
 
     /// Output to disk, then the lines, then the inputs away. The journal stays locked: a unit that ends meanwhile is
     /// noted behind.
-    fn write(&self, journal: &mut Journal, output: &Spools, input: Option<&Spools>) -> Result<()> {
+    fn write(&self, journal: &mut Journal, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
         output.sync()?;
         let used: Vec<usize> = journal.pending.iter().filter_map(|(_, used)| *used).collect();
         journal.write().map_err(Error::io(&self.path.join(JOURNAL)))?;
@@ -163,6 +165,11 @@ impl WorkDir {
             Some(input) => used.into_iter().try_for_each(|index| input.remove(index)),
             None => Ok(()),
         }
+    }
+
+    /// From now on lines are brought to disk: what they speak of is there.
+    pub fn make_durable(&self) {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).durable = true;
     }
 
     /// Removes the directory: the run is done.
@@ -186,7 +193,10 @@ impl Journal {
     fn write(&mut self) -> io::Result<()> {
         let text: String = self.pending.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         self.file.write_all(text.as_bytes())?;
-        self.file.sync_data()?;
+        // What lies in memory outlives no power cut: then there is nothing to tell from the lines either.
+        if self.durable {
+            self.file.sync_data()?;
+        }
         self.pending.clear();
         self.written = Instant::now();
         Ok(())

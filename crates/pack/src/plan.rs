@@ -57,6 +57,8 @@ const PER_THREAD: u64 = 24 << 20;
 /// Shards take about this many bytes a row beside those of the candidates, and this many a candidate.
 const SHARD_ROW: u64 = 34;
 const SHARD_CANDIDATE: u64 = 7;
+/// A chunk of a bucket or spool in memory.
+const MEMORY_CHUNK: usize = 64 << 10;
 /// Records read from the head of each file to extrapolate from.
 const SAMPLE: u64 = 4096;
 
@@ -175,23 +177,25 @@ impl Plan {
         // An estimate from the heads of files may be off; so may an allocator.
         let slack = if load.count.exact { 10 } else { 4 };
         let all = entries.max(rows);
-        let held = all + all / slack;
+        // Many small pieces keep all threads busy to the end.
+        let pieces = (entries >> 20).clamp(1, 256);
+        let ranges = (rows >> 25).clamp(threads, 1024);
+        // Chunks that are being filled, and the sixteenth that full ones leave unused.
+        let open = threads * (pieces + ranges) * MEMORY_CHUNK as u64;
+        let held = all + all / slack + all / 16 + open;
         let in_memory = held <= room;
         let output_disk = load.count.records * SHARD_ROW + load.candidates * SHARD_CANDIDATE;
         if in_memory {
-            // Many small pieces keep all threads busy to the end.
-            let pieces = (entries >> 20).clamp(1, 256);
-            let spools = (rows >> 25).clamp(threads, 1024);
             return Ok(Self {
                 count: load.count,
                 in_memory,
                 buckets: buckets.unwrap_or(u32::try_from(pieces).unwrap_or(256)),
-                spools: usize::try_from(spools).unwrap_or(1024),
+                spools: usize::try_from(ranges).unwrap_or(1024),
                 memory,
                 peak: floor + held,
                 temp_disk: 0,
                 output_disk,
-                chunk: 64 << 10,
+                chunk: MEMORY_CHUNK,
                 load: u64::MAX,
             });
         }

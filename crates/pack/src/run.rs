@@ -15,7 +15,7 @@ use crate::memory;
 use crate::plan::{Load, Plan};
 use crate::policy::Policy;
 use crate::shard::{Footer, ShardReader, ShardSummary};
-use crate::spool::{Spools, Store};
+use crate::spool::{Pool, Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::progress::Progress;
 use manaka_core::stream::StreamSet;
@@ -236,9 +236,13 @@ fn pack_as(
     let job = job::describe(&set, options, &footer)?;
     let (work, past) = WorkDir::open(temp, out, &job, options)?;
     job::adopt_plan(&mut plan, &past);
-    work.flush(job::plan_line(&plan), &Spools::new(0, Store::Memory, 0), None)?;
+    if !plan.in_memory {
+        work.make_durable();
+    }
+    let pool = Pool::default();
+    work.flush(job::plan_line(&plan), &Spools::new(0, Store::Memory, 0, &pool), None)?;
 
-    let run = Run { policy: &policy, options, plan: &plan, work: &work, past: &past, progress };
+    let run = Run { policy: &policy, options, plan: &plan, work: &work, past: &past, progress, pool: &pool };
     match passes(&run, set.paths(), out, footer) {
         Ok(summary) => {
             work.remove()?;
@@ -273,10 +277,10 @@ fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Res
         began = Instant::now();
     };
 
-    let buckets = Spools::new(plan.buckets as usize, store("bucket"), plan.chunk);
+    let buckets = Spools::new(plan.buckets as usize, store("bucket"), plan.chunk, run.pool);
     let read = read_pass::run(run, streams, &buckets)?;
     lap("read");
-    let spools = Spools::new(plan.spools, store("rows"), plan.chunk);
+    let spools = Spools::new(plan.spools, store("rows"), plan.chunk, run.pool);
     let fold = fold_pass::run(run, &read.done, &buckets, &spools)?;
     lap("fold");
     let shards = write_pass::run(run, &spools, out, &footer, &fold)?;
@@ -306,6 +310,7 @@ struct Run<'a> {
     work: &'a WorkDir,
     past: &'a Past,
     progress: &'a dyn Progress,
+    pool: &'a Pool,
 }
 
 impl Run<'_> {

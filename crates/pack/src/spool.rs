@@ -44,18 +44,43 @@ struct Spool {
     dirty: bool,
 }
 
+/// Buffers of chunks that were used up, to be filled again: their memory is there already, and the rows of a fold in
+/// memory take the place of the entries they came from.
+#[derive(Default)]
+pub struct Pool(Mutex<Vec<Vec<u8>>>);
+
+impl Pool {
+    fn take(&self, capacity: usize) -> Vec<u8> {
+        let free = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        free.unwrap_or_else(|| Vec::with_capacity(capacity))
+    }
+
+    /// Gives buffers back.
+    pub fn give(&self, buffers: Vec<Vec<u8>>) {
+        let empty = buffers.into_iter().map(|mut buffer| {
+            buffer.clear();
+            buffer
+        });
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(empty);
+    }
+}
+
+/// Room in a buffer behind the length at which it is handed over, for the item that reaches it.
+const ITEM: usize = 4 << 10;
+
 /// A fixed number of spools.
-pub struct Spools {
+pub struct Spools<'p> {
     store: Store,
+    pool: &'p Pool,
     /// A chunk is handed over when it is about this long.
     chunk: usize,
     spools: Vec<Mutex<Spool>>,
 }
 
-impl Spools {
+impl<'p> Spools<'p> {
     /// `count` empty spools; what an earlier run left in their files stays in front.
-    pub fn new(count: usize, store: Store, chunk: usize) -> Self {
-        Self { store, chunk, spools: (0..count).map(|_| Mutex::default()).collect() }
+    pub fn new(count: usize, store: Store, chunk: usize, pool: &'p Pool) -> Self {
+        Self { store, pool, chunk, spools: (0..count).map(|_| Mutex::default()).collect() }
     }
 
     pub const fn len(&self) -> usize {
@@ -67,7 +92,7 @@ impl Spools {
     }
 
     /// A writer for one thread.
-    pub fn writer(&self) -> SpoolWriter<'_> {
+    pub fn writer(&self) -> SpoolWriter<'_, 'p> {
         let open = (0..self.spools.len()).map(|_| Open::default()).collect();
         SpoolWriter { spools: self, tag: Tag { unit: 0, attempt: 0 }, open, framed: Vec::new() }
     }
@@ -194,9 +219,7 @@ impl Spools {
         let raw_len = bytes.len() as u64;
         let mut spool = match self.path(index) {
             None => {
-                let mut chunk = mem::take(bytes);
-                // Growth by doubling may have left up to half of it unused.
-                chunk.shrink_to_fit();
+                let chunk = mem::take(bytes);
                 let mut spool = self.lock(index);
                 spool.chunks.push(chunk);
                 spool
@@ -230,14 +253,14 @@ struct Open {
 }
 
 /// One thread's side of the scatter.
-pub struct SpoolWriter<'a> {
-    spools: &'a Spools,
+pub struct SpoolWriter<'a, 'p> {
+    spools: &'a Spools<'p>,
     tag: Tag,
     open: Vec<Open>,
     framed: Vec<u8>,
 }
 
-impl SpoolWriter<'_> {
+impl SpoolWriter<'_, '_> {
     /// How many spools there are.
     pub const fn len(&self) -> usize {
         self.spools.len()
@@ -251,13 +274,24 @@ impl SpoolWriter<'_> {
     /// Appends one item, written by `write`.
     pub fn push(&mut self, index: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let open = &mut self.open[index];
+        if open.bytes.capacity() == 0 {
+            open.bytes = self.spools.pool.take(self.spools.chunk + ITEM);
+        }
         write(&mut open.bytes);
         open.items += 1;
         if open.bytes.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
     }
 
-    /// Hands over everything of the unit that is still open.
+    /// Ends the unit. In files, what is still open is handed over: no chunk holds items of two units.
     pub fn end(&mut self) -> Result<()> {
+        match self.spools.store {
+            Store::Memory => Ok(()),
+            Store::Files { .. } => self.finish(),
+        }
+    }
+
+    /// Hands over everything that is still open.
+    pub fn finish(&mut self) -> Result<()> {
         (0..self.open.len()).try_for_each(|index| self.hand_over(index))
     }
 

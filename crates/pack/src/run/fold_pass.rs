@@ -38,7 +38,7 @@ const END: &str = "fold-end";
 const ROWS: &str = "rows";
 
 /// Folds all buckets into the spools.
-pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Result<Fold> {
+pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>) -> Result<Fold> {
     let mut total = Fold::default();
     for words in run.past_of(UNIT) {
         let [unit, attempt, largest, positions, records] = words[..] else { continue };
@@ -73,6 +73,7 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools, spools: &Spools) -> Res
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             if at >= buckets.len() {
+                worker.out.finish()?;
                 return Ok(worker.fold);
             }
             let unit = u32::try_from(at).unwrap_or(u32::MAX);
@@ -106,12 +107,19 @@ struct Worker<'a> {
     run: &'a Run<'a>,
     folder: Folder<'a>,
     index: Vec<Located>,
-    out: SpoolWriter<'a>,
+    out: SpoolWriter<'a, 'a>,
     fold: Fold,
 }
 
 impl Worker<'_> {
-    fn bucket(&mut self, buckets: &Spools, at: usize, read: &Done, tag: Tag, spools: &Spools) -> Result<()> {
+    fn bucket(
+        &mut self,
+        buckets: &Spools<'_>,
+        at: usize,
+        read: &Done,
+        tag: Tag,
+        spools: &Spools<'_>,
+    ) -> Result<()> {
         let source = self.run.policy.conventions().policy_source;
         let records = buckets.items(at);
         self.out.begin(tag);
@@ -123,6 +131,7 @@ impl Worker<'_> {
                 entries.for_each(|entry| folder.add(&entry));
                 rows.place(hash, packed, folder, out)
             })?;
+            self.run.pool.give(chunks);
         } else {
             let mut runs = Vec::new();
             let mut piece: Vec<Vec<u8>> = Vec::new();
@@ -175,7 +184,7 @@ impl Rows {
         hash: u128,
         packed: &[u8; PACKED_LEN],
         folder: &mut Folder<'_>,
-        out: &mut SpoolWriter<'_>,
+        out: &mut SpoolWriter<'_, '_>,
     ) -> Result<()> {
         let row = match folder.finish(packed)? {
             Folded::Row(row) => row,

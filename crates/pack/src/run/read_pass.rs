@@ -29,7 +29,7 @@ const UNIT: &str = "read";
 const REFUSED: &str = "refused";
 const END: &str = "read-end";
 
-pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools) -> Result<Read> {
+pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools<'_>) -> Result<Read> {
     let mut total = earlier(run, streams);
     buckets.adopt(&total.done)?;
     if !run.plan.in_memory && run.past.has(END) {
@@ -74,7 +74,7 @@ pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools) -> Result<Read>
                 }
             }
         }
-        Ok(())
+        scatter.buckets.finish()
     })?;
     if let Some((_, error)) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
         return Err(error);
@@ -137,7 +137,7 @@ fn refused(path: &Path, (record, offset): (u64, u64), mv: Move16) -> RefusedReco
 struct Scatter<'a> {
     run: &'a Run<'a>,
     source: PolicySource,
-    buckets: SpoolWriter<'a>,
+    buckets: SpoolWriter<'a, 'a>,
     seen: MoveSet,
 }
 
@@ -145,7 +145,7 @@ struct Scatter<'a> {
 const REPORT: u64 = 1 << 14;
 
 impl Scatter<'_> {
-    fn unit(&mut self, unit: u32, path: &Path, is_stream: bool, buckets: &Spools) -> Result<Read> {
+    fn unit(&mut self, unit: u32, path: &Path, is_stream: bool, buckets: &Spools<'_>) -> Result<Read> {
         let tag = self.run.work.tag(unit);
         self.buckets.begin(tag);
         let mut read = Read::default();

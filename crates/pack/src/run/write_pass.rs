@@ -25,7 +25,7 @@ const UNIT: &str = "shard";
 
 pub fn run(
     run: &Run<'_>,
-    spools: &Spools,
+    spools: &Spools<'_>,
     out: &Path,
     footer: &Footer,
     fold: &Fold,
@@ -308,7 +308,7 @@ impl Line {
 /// The shards being written.
 struct Shards<'a> {
     run: &'a Run<'a>,
-    spools: &'a Spools,
+    spools: &'a Spools<'a>,
     /// Where each spool begins in the final order, and the end.
     starts: &'a [u64],
     /// Spools removed so far.
@@ -331,7 +331,7 @@ impl<'a> Shards<'a> {
     #[expect(clippy::too_many_arguments, reason = "what the last pass brings together")]
     fn create(
         run: &'a Run<'a>,
-        spools: &'a Spools,
+        spools: &'a Spools<'a>,
         starts: &'a [u64],
         out: &Path,
         footer: &'a Footer,
@@ -411,7 +411,7 @@ impl<'a> Shards<'a> {
 }
 
 /// Notes a finished shard at once: it cannot be told from an unfinished one otherwise.
-fn note(run: &Run<'_>, spools: &Spools, number: usize, shard: &ShardSummary) -> Result<()> {
+fn note(run: &Run<'_>, spools: &Spools<'_>, number: usize, shard: &ShardSummary) -> Result<()> {
     let columns: Vec<String> = shard.column_bytes.iter().map(u64::to_string).collect();
     let line = format!("{UNIT}\t{number}\t{}\t{}\t{}", shard.rows, shard.bytes, columns.join(","));
     run.work.flush(line, spools, None)
