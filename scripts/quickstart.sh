@@ -18,7 +18,7 @@ step() {
     "$manaka" "$@"
 }
 
-step teacher examples/fairy-corpus.parquet --out "$out/streams"
+step teacher examples/corpus.parquet --out "$out/streams"
 step info "$out/streams"
 step pack "$out/streams" --out "$out/shards" --prefix teacher
 step info "$out/shards"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Every test there is: formatting, lints, Rust tests, a minute of fuzzing, and the independent oracle in Python.
-# Installs what it needs: system packages by apt, Python packages into .venv, cargo-fuzz by cargo.
+# Installs what it needs: system packages by apt, Python packages into .venv, cargo-fuzz and an engine by cargo into
+# .tools.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,6 +20,10 @@ python=${PYTHON:-python3}
     || { apt_install python3 python3-venv; python=python3; }
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt
+# The real engines that the generator is proved on: two from the distribution, one from the registry.
+[ -x /usr/games/fairy-stockfish ] && [ -x /usr/games/gpsusi ] || apt_install fairy-stockfish gpsshogi
+[ -x .tools/bin/sekirei ] || cargo install --quiet --locked --root .tools sekirei@0.5.2
+export MANAKA_ENGINES=$PWD/.tools/bin PATH=$PWD/.tools/bin:$PATH
 cargo fmt --version >/dev/null 2>&1 || rustup component add rustfmt
 cargo clippy --version >/dev/null 2>&1 || rustup component add clippy
 

@@ -74,7 +74,7 @@ fn play(rng: &mut ChaCha8Rng, board: &mut Board, moves: &mut Vec<Move16>, game: 
     let skipped = if rng.next_u64() % 256 < FROM_START { 0 } else { BOOK_PLIES };
     // Lengths spread around a hundred plies, as in the corpora.
     let length = 40 + rng.next_u64() % 120;
-    let black_wins = rng.next_u64() % 2 == 0;
+    let black_wins = rng.next_u64().is_multiple_of(2);
     let mut score = 0i64;
     for ply in 0..skipped + length {
         board.legal_moves(moves);

@@ -27,6 +27,8 @@ struct Cli {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
+    Gensfen(Box<verbs::gensfen::Args>),
+    Corpus(verbs::corpus::Args),
     Teacher(verbs::teacher::Args),
     Pack(verbs::pack::Args),
     Check(verbs::check::Args),
@@ -69,6 +71,8 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         }
     }));
     let result = match cli.verb {
+        Verb::Gensfen(args) => verbs::gensfen::run(*args),
+        Verb::Corpus(args) => verbs::corpus::run(args),
         Verb::Teacher(args) => verbs::teacher::run(args),
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Check(args) => verbs::check::run(args),

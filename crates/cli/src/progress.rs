@@ -11,6 +11,11 @@ use std::time::{Duration, Instant};
 /// Set by the first SIGINT or SIGTERM; runs stop at the next place where they can do so cleanly.
 static STOP: AtomicBool = AtomicBool::new(false);
 
+/// Whether a signal asked the run to stop.
+pub fn is_stopping() -> bool {
+    STOP.load(Ordering::Relaxed)
+}
+
 /// From now on the first SIGINT or SIGTERM asks the run to stop, and a second one ends the process.
 pub fn stop_on_signals() {
     // It can only fail when a handler is set already.
@@ -88,7 +93,7 @@ impl Progress for Bar {
     }
 
     fn cancelled(&self) -> bool {
-        STOP.load(Ordering::Relaxed)
+        is_stopping()
     }
 
     fn advance(&self, by: u64) {

@@ -1,7 +1,9 @@
 //! One module a verb: its arguments, how they resolve, what it runs and prints.
 
 pub mod check;
+pub mod corpus;
 pub mod generate;
+pub mod gensfen;
 pub mod info;
 pub mod pack;
 pub mod teacher;

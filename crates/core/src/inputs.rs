@@ -10,6 +10,9 @@ pub const STREAM_SUFFIXES: &[&str] = &[".mpk", ".mpk.zst"];
 /// The ending of shards and of corpus files.
 pub const PARQUET_SUFFIXES: &[&str] = &[".parquet"];
 
+/// The endings of raw PSV files.
+pub const PSV_SUFFIXES: &[&str] = &[".psv", ".bin"];
+
 /// What the arguments named.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Inputs {

@@ -1,1 +1,24 @@
-//! Is this data healthy: checks of streams and shards, and views of their records.
+//! Is this data healthy, and what does it look like: streams and shards, judged and shown.
+//!
+//! * [`check()`] judges files and gives a [`Report`]; [`CHECKS`] is the table of everything it can find;
+//! * [`info()`] gives what a file states about itself;
+//! * [`view()`] gives records and rows as a person reads them, board drawn.
+//!
+//! Each result is one value that prints twice: as text by `Display`, as JSON by serde. Nothing here prints.
+// A checker that dies on the file it is to judge has judged nothing.
+#![warn(clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)]
+
+mod check;
+mod error;
+mod finding;
+mod info;
+mod report;
+mod sniff;
+mod view;
+
+pub use check::{CheckOptions, check};
+pub use error::{Error, Result};
+pub use finding::{CHECKS, Check, Finding, Severity, Subject};
+pub use info::{ColumnInfo, Info, ShardInfo, StreamInfo, info};
+pub use report::{BlockFigure, KindCount, Report, ShuffleFigures, Totals};
+pub use view::{CandidateView, Entry, Format, Notation, PositionView, Selection, View, view};
