@@ -5,7 +5,7 @@ use crate::judge::{Judge, ValueTable};
 use crate::options::Options;
 use crate::rejects::{self, Rejects};
 use crate::report::{Counts, Report};
-use crate::source::{Place, Source};
+use crate::source::{Groups, Place, Source};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use manaka_core::progress::Progress;
 use manaka_core::stream::{PartsWriter, RecordRef};
@@ -79,12 +79,15 @@ impl Run<'_> {
             // The channel has room for all of them.
             let _ = free_in.send(Output::default());
         }
-        let source = Mutex::new(Source::new(self.files));
+        let (groups, source) = Groups::new(self.files);
+        let source = Mutex::new(source);
         let values = ValueTable::new(&self.options.parts.conventions);
         let names: Vec<_> = self.files.iter().map(|file| rejects::file_cell(file.path())).collect();
-        let worker = Worker { run: self, source: &source, values: &values, names: &names };
+        let (groups, source) = (&groups, &source);
+        let worker = Worker { run: self, source, values: &values, names: &names };
         thread::scope(|scope| {
             for _ in 0..threads {
+                scope.spawn(move || groups.decode());
                 let (free, done) = (free.clone(), done_in.clone());
                 scope.spawn(move || {
                     if let Err(panic) = catch_unwind(AssertUnwindSafe(|| worker.work(&free, &done))) {
@@ -94,7 +97,10 @@ impl Run<'_> {
             }
             drop((free, done_in));
             // The writer owns its ends: when it returns early, they close and the workers stop.
-            self.write(done, free_in, parts, rejects)
+            let report = self.write(done, free_in, parts, rejects);
+            // Decoders wait for somebody to take their batches; after an early return nobody does.
+            source.lock().unwrap_or_else(PoisonError::into_inner).close();
+            report
         })
     }
 
@@ -157,7 +163,7 @@ fn write_records(parts: &mut PartsWriter, mut records: &[u8]) -> Result<()> {
 #[derive(Clone, Copy)]
 struct Worker<'a> {
     run: &'a Run<'a>,
-    source: &'a Mutex<Source<'a>>,
+    source: &'a Mutex<Source>,
     values: &'a ValueTable,
     names: &'a [String],
 }
@@ -166,12 +172,11 @@ impl Worker<'_> {
     /// Judges batches until there are no more or the writer is gone.
     fn work(&self, free: &Receiver<Output>, done: &Sender<Message>) {
         let mut judge = Judge::new(self.run.options.strictness, self.values);
-        let mut rows = Rows::default();
         for mut output in free {
             // A poisoned lock means a lost batch, which the writer hears of from the thread that lost it.
-            let next = self.source.lock().unwrap_or_else(PoisonError::into_inner).next(&mut rows);
-            let Some((place, read)) = next else { return };
-            let batch = read.map_err(Error::Corpus).and_then(|()| {
+            let next = self.source.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((place, rows)) = next else { return };
+            let batch = rows.and_then(|rows| {
                 self.judge(&mut judge, &rows, place, &mut output)?;
                 Ok(output)
             });
