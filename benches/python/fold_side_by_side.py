@@ -4,7 +4,7 @@
 
 The records are exported to parquet first, outside the timing: the others start from columns that are decoded fastest
 for them. Each then folds by position (least ply, count, mean value_q, mean cp by move rounded half away from zero),
-sorts candidates by score, softmaxes, shuffles the rows and writes parquet with zstd 1 and groups of 8192 rows.
+sorts candidates by score, softmaxes (one-hot at mates), shuffles the rows and writes parquet with zstd 1 and groups of 8192 rows.
 """
 
 import argparse
@@ -78,7 +78,9 @@ copy (
     from read_parquet('{source}') group by packed
   ), rows as (
     select heads.*, moves,
-      list_transform(moves, lambda m: exp((m.cp - moves[1].cp) / 100.0)) as terms
+      case when list_max(list_transform(moves, lambda m: abs(m.cp))) >= 29680
+        then list_transform(moves, lambda m, i: (i = 1)::double)
+        else list_transform(moves, lambda m: exp((m.cp - moves[1].cp) / 100.0)) end as terms
     from heads join lists using (packed)
   )
   select packed, ply, value_q, weight, list_transform(
@@ -101,7 +103,12 @@ def run_polars(source: str, out: Path) -> None:
         frame.select("packed", "mv", "cp").explode("mv", "cp").group_by("packed", "mv")
         .agg(pl.col("cp").cast(pl.Float64).mean().round(mode="half_away_from_zero").cast(pl.Int16))
         .sort(["cp", "mv"], descending=[True, False])
-        .with_columns(term=((pl.col("cp").cast(pl.Float64) - pl.col("cp").max().over("packed")) / 100.0).exp())
+        .with_columns(
+            pl.when(pl.col("cp").cast(pl.Int32).abs().max().over("packed") >= 29680)
+            .then((pl.int_range(pl.len()).over("packed") == 0).cast(pl.Float64))
+            .otherwise(((pl.col("cp").cast(pl.Float64) - pl.col("cp").max().over("packed")) / 100.0).exp())
+            .alias("term")
+        )
         .with_columns(prob=(pl.col("term") / pl.col("term").sum().over("packed")).cast(pl.Float32))
         .group_by("packed", maintain_order=True).agg(candidates=pl.struct("mv", "prob", "cp"))
     )  # fmt: skip
