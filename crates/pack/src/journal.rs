@@ -5,7 +5,7 @@
 //! is on disk; a torn last line is as good as none.
 
 use crate::error::{Error, Result};
-use crate::run::PackOptions;
+use crate::run::{PackOptions, shard_path};
 use crate::spool::{Spools, Tag};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -90,7 +90,9 @@ impl WorkDir {
                     .to_owned(),
             ));
         }
-        if resume && path.exists() && !journal_path.exists() {
+        // A kill may come before the journal is begun, or after it was removed at the end; then there are shards.
+        let shards = shard_path(out, &options.prefix, 0).exists();
+        if resume && path.exists() && !journal_path.exists() && shards {
             fs::remove_dir(path).map_err(Error::io(path))?;
             fs::remove_file(&lock_path).map_err(Error::io(&lock_path))?;
             return Err(leftover("the run that left this had finished; its shards are whole".to_owned()));

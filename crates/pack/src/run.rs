@@ -249,7 +249,7 @@ fn pack_as(
             Ok(summary)
         }
         Err(error) => {
-            let shards = write_pass::shard_path(out, &options.prefix, 0).exists();
+            let shards = shard_path(out, &options.prefix, 0).exists();
             if !is_resumable(&error) || plan.in_memory && !shards {
                 // Nothing is left that a resumed run could use.
                 work.remove()?;
@@ -257,6 +257,11 @@ fn pack_as(
             Err(error)
         }
     }
+}
+
+/// The file of a shard.
+pub(crate) fn shard_path(out: &Path, prefix: &str, number: usize) -> PathBuf {
+    out.join(format!("{prefix}-{number:05}.parquet"))
 }
 
 /// Whether the same inputs may do better next time.

@@ -6,7 +6,7 @@
 //! the neighbouring spools.
 
 use super::fold_pass::{Fold, PlacedRow};
-use super::{Run, on_threads};
+use super::{Run, on_threads, shard_path};
 use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::policy::Policy;
@@ -415,8 +415,4 @@ fn note(run: &Run<'_>, spools: &Spools<'_>, number: usize, shard: &ShardSummary)
     let columns: Vec<String> = shard.column_bytes.iter().map(u64::to_string).collect();
     let line = format!("{UNIT}\t{number}\t{}\t{}\t{}", shard.rows, shard.bytes, columns.join(","));
     run.work.flush(line, spools, None)
-}
-
-pub fn shard_path(out: &Path, prefix: &str, number: usize) -> PathBuf {
-    out.join(format!("{prefix}-{number:05}.parquet"))
 }
