@@ -581,6 +581,23 @@ fn a_move_that_stands_twice_is_found_in_long_lists_too_and_a_cp_at_the_scale_is_
     assert_eq!(report.findings[0].message, "3g3f stands 2 times among 15 candidates", "{report}");
 }
 
+/// The reader refuses such a row group as a whole; no other is passed over for it.
+#[test]
+fn rows_without_candidates_or_with_half_their_cp_make_their_row_group_unreadable() {
+    let dir = tempfile::tempdir().unwrap();
+    for change in [|row: &mut Row| row.candidates.clear(), |row: &mut Row| row.candidates[1].2 = None] {
+        let path = Shard { group: 20, ..shard_with(change) }.write(dir.path(), "a.parquet");
+        let report = judge(&[path]);
+        assert_eq!(
+            kinds(&report),
+            [("row_group_size", 1), ("unreadable", 1), ("shuffle_not_judged", 1)],
+            "{report}"
+        );
+        assert!(report.findings[1].message.starts_with("row group 0, rows 0 to 19: "), "{report}");
+        assert_eq!(report.totals.rows, 20);
+    }
+}
+
 #[test]
 fn footer_keys_stand_in_their_order() {
     let dir = tempfile::tempdir().unwrap();
