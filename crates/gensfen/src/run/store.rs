@@ -49,6 +49,14 @@ pub(crate) enum Found {
     Resume,
 }
 
+/// The lock goes with the run, even while a process that is just being started still holds a copy of the file.
+impl Drop for Store {
+    fn drop(&mut self) {
+        // It would go with the last copy of the file anyway.
+        let _ = self.journal.unlock();
+    }
+}
+
 impl Store {
     /// Fails early when there is a run that shall not be resumed.
     pub(crate) fn check(dir: &Path, found: Found) -> Result<()> {
@@ -202,7 +210,7 @@ impl Store {
     pub(crate) fn finish(mut self, complete: bool) -> Result<Report> {
         self.report.complete = complete;
         self.sync()?;
-        Ok(self.report)
+        Ok(self.report.clone())
     }
 }
 
