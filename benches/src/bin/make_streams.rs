@@ -1,5 +1,5 @@
 //! Makes streams of realistic load: games that follow a book and then wander, five scored candidates a position, a
-//! fixed seed. See docs/performance.md for the shape and how it compares with published corpora.
+//! fixed seed.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
 use anyhow::Result;
