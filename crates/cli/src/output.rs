@@ -67,6 +67,11 @@ pub fn print_json(report: &impl Serialize) -> Result<()> {
     print(serde_json::to_string_pretty(report)?)
 }
 
+/// Where a refused record stands, as reports name it.
+pub fn refused_at(path: &Path, record: u64, offset: u64) -> String {
+    format!("{}: record {record} at byte {offset}", path.display())
+}
+
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

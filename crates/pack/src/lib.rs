@@ -26,6 +26,6 @@ mod spool;
 pub use error::{Error, Result};
 pub use key::hash;
 pub use memory::{available as available_memory, disk_room};
-pub use plan::{BASE as BASE_MEMORY, Count, Plan};
+pub use plan::{Count, Plan};
 pub use policy::Policy;
 pub use run::{PackOptions, RefusedRecord, Summary, pack, plan, work_path};

@@ -52,7 +52,7 @@ const CANDIDATE: u64 = 4;
 /// Bytes that sorting takes beside an entry.
 const INDEX: u64 = 32;
 /// What a run needs whatever its size: code, tables, readers, one row group a thread being encoded.
-pub const BASE: u64 = 48 << 20;
+const BASE: u64 = 48 << 20;
 const PER_THREAD: u64 = 24 << 20;
 /// Shards take about this many bytes a row beside those of the candidates, and this many a candidate.
 const SHARD_ROW: u64 = 34;

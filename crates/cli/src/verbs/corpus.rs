@@ -3,7 +3,7 @@
 use super::Threads;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
-use crate::output::{Format, empty_dir, print, print_json};
+use crate::output::{Format, empty_dir, print, print_json, refused_at};
 use crate::progress::Bar;
 use anyhow::Result;
 use manaka_core::inputs::PSV_SUFFIXES;
@@ -138,15 +138,8 @@ fn text(report: &Report) -> String {
         let _ = writeln!(out, "  {}: {} rows, {} bytes", file.path.display(), file.rows, file.bytes);
     }
     for refused in &report.refused_first {
-        let _ = writeln!(
-            out,
-            "  {}: record {} at byte {}: {}: {}",
-            refused.path.display(),
-            refused.record,
-            refused.offset,
-            refused.reason.id(),
-            refused.detail
-        );
+        let place = refused_at(&refused.path, refused.record, refused.offset);
+        let _ = writeln!(out, "  {place}: {}: {}", refused.reason.id(), refused.detail);
     }
     for torn in &report.torn {
         let _ = writeln!(

@@ -3,7 +3,7 @@
 use super::Threads;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
-use crate::output::{Format, empty_dir, grouped, parse_bytes, print, print_json};
+use crate::output::{Format, empty_dir, grouped, parse_bytes, print, print_json, refused_at};
 use crate::progress::Bar;
 use anyhow::{Result, bail};
 use manaka_core::inputs::{PARQUET_SUFFIXES, STREAM_SUFFIXES};
@@ -242,15 +242,8 @@ fn text(summary: &Summary) -> String {
     }
     if refused > 0 {
         for record in &summary.refused_first {
-            let _ = writeln!(
-                out,
-                "  {}: record {} at byte {}: {}: {}",
-                record.path.display(),
-                record.record,
-                record.offset,
-                record.reason,
-                record.detail
-            );
+            let place = refused_at(&record.path, record.record, record.offset);
+            let _ = writeln!(out, "  {place}: {}: {}", record.reason, record.detail);
         }
         let counts: Vec<String> = summary.refused.iter().map(|(reason, n)| format!("{reason}={n}")).collect();
         let _ = writeln!(out, "{refused} records refused: {}", counts.join("  "));
