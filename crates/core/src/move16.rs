@@ -105,7 +105,13 @@ impl Move16 {
     /// Parses USI text: `7g7f`, `8h2b+`, `P*5e`. Exactly that; `resign`, `win`, `0000` and lower-case drops are no moves.
     #[must_use]
     pub fn from_usi(text: &str) -> Option<Self> {
-        match *text.as_bytes() {
+        Self::from_usi_bytes(text.as_bytes())
+    }
+
+    /// [`from_usi`](Self::from_usi) of text that need not be UTF-8.
+    #[must_use]
+    pub fn from_usi_bytes(text: &[u8]) -> Option<Self> {
+        match *text {
             [letter, b'*', file, rank] => {
                 let kind = HandKind::ALL.into_iter().find(|kind| kind.letter() == char::from(letter))?;
                 Some(Self::drop(kind, Square::from_usi_bytes(file, rank)?))

@@ -4,6 +4,7 @@
 //! shogi, as far as that can be told without a move generator. What needs the rules (the opponent left in check,
 //! legality of moves) lives in `manaka-shogi`.
 
+use crate::move16::Move16;
 use crate::piece::{Color, HandKind, PieceKind, Square};
 use std::fmt;
 use std::ops::Range;
@@ -21,6 +22,13 @@ pub const WHITE_HAND: Range<usize> = BLACK_HAND.end..BLACK_HAND.end + HandKind::
 /// The side to move: 0 Black, 1 White.
 pub const SIDE: usize = WHITE_HAND.end;
 const _: () = assert!(SIDE + 1 == PACKED_LEN);
+
+const fn hand_range(color: Color) -> Range<usize> {
+    match color {
+        Color::Black => BLACK_HAND,
+        Color::White => WHITE_HAND,
+    }
+}
 
 /// The board byte of an empty square; no piece can take it.
 pub const EMPTY: u8 = 0xFF;
@@ -88,17 +96,50 @@ impl Packed {
     /// How many of a kind stand in a side's hand.
     #[must_use]
     pub const fn hand(&self, color: Color, kind: HandKind) -> u8 {
-        let start = match color {
-            Color::Black => BLACK_HAND.start,
-            Color::White => WHITE_HAND.start,
-        };
-        self.0[start + kind as usize]
+        self.0[hand_range(color).start + kind as usize]
     }
 
     /// The side to move. A side byte other than 0 and 1 (a [`Fault::SideByte`]) reads as White.
     #[must_use]
     pub const fn side(&self) -> Color {
         if self.0[SIDE] == 0 { Color::Black } else { Color::White }
+    }
+
+    /// The position behind a move that the mover's pieces could make if there were no rules: a piece of the mover's
+    /// leaves its square, or one in hand is put on an empty square; what stood on the square it goes to is captured.
+    /// `None` where not even that is so. Legality is not looked at.
+    #[must_use]
+    pub fn after(&self, mv: Move16) -> Option<Self> {
+        let side = self.side();
+        let to = mv.to_square()?;
+        let mut next = *self;
+        let placed = match mv.from_square() {
+            Some(from) => {
+                let (owner, kind) = self.piece(from)?;
+                if owner != side {
+                    return None;
+                }
+                next.0[from.index()] = EMPTY;
+                if mv.is_promote() { kind.promoted()? } else { kind }
+            }
+            None => {
+                let kind = mv.dropped_kind()?;
+                let count = &mut next.0[hand_range(side).start + kind as usize];
+                *count = count.checked_sub(1)?;
+                kind.piece_kind()
+            }
+        };
+        match self.piece(to) {
+            None if self.0[to.index()] == EMPTY => {}
+            Some((owner, kind)) if owner != side && !mv.is_drop() => {
+                let count = &mut next.0[hand_range(side).start + kind.hand_kind()? as usize];
+                *count = count.checked_add(1)?;
+            }
+            _ => return None,
+        }
+        next.0[to.index()] = board_byte(side, placed);
+        next.0[SIDE] = side.flip() as u8;
+        Some(next)
     }
 
     /// Every structural fault of the position at once; empty when it is sound (stream.md §4.4).
@@ -346,5 +387,40 @@ impl fmt::Display for Faults {
 impl fmt::Debug for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sfen::STARTPOS;
+
+    /// Positions behind moves, written by hand; a move that cannot be made has none.
+    #[test]
+    fn moves_are_made_without_rules() {
+        let after = |sfen: &str, usi: &str| {
+            let packed = Packed::from_sfen(sfen).unwrap().0;
+            let next = packed.after(Move16::from_usi(usi).unwrap());
+            next.map(|next| next.sfen(None).to_string())
+        };
+        let cases = [
+            (STARTPOS, "7g7f", Some("lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w -")),
+            // A promoted piece is captured as what it was, by a piece that promotes.
+            ("4k4/9/4+n4/4P4/9/9/9/9/4K4 b 2Nn 1", "5d5c+", Some("4k4/9/4+P4/9/9/9/9/9/4K4 w 3Nn")),
+            ("4k4/9/9/9/9/9/4p4/4R4/4K4 w Gr 1", "5g5h", Some("4k4/9/9/9/9/9/9/4p4/4K4 b G2r")),
+            ("4k4/9/9/9/9/9/9/9/4K4 w 2Pp 1", "P*3c", Some("4k4/9/6p2/9/9/9/9/9/4K4 b 2P")),
+            // No piece of the mover's, own piece in the way, a drop on a piece, nothing in hand, the king captured,
+            // what cannot promote.
+            (STARTPOS, "5e5d", None),
+            (STARTPOS, "3c3d", None),
+            (STARTPOS, "9i9g", None),
+            ("4k4/9/9/9/9/9/9/9/4K4 b P 1", "P*5a", None),
+            ("4k4/9/9/9/9/9/9/9/4K4 b P 1", "L*5e", None),
+            ("4k4/9/4R4/9/9/9/9/9/4K4 b P 1", "5c5a", None),
+            ("4k4/4G4/9/9/9/9/9/9/4K4 b P 1", "5b4b+", None),
+        ];
+        for (sfen, usi, expected) in cases {
+            assert_eq!(after(sfen, usi).as_deref(), expected, "{sfen} {usi}");
+        }
     }
 }

@@ -157,6 +157,20 @@ impl PieceKind {
         ["K", "R", "B", "G", "S", "N", "L", "P", "+R", "+B", "+S", "+N", "+L", "+P"][self as usize]
     }
 
+    /// What the kind becomes when it promotes; `None` for the king, the gold and what has promoted.
+    #[must_use]
+    pub const fn promoted(self) -> Option<Self> {
+        Some(match self {
+            Self::Rook => Self::Dragon,
+            Self::Bishop => Self::Horse,
+            Self::Silver => Self::ProSilver,
+            Self::Knight => Self::ProKnight,
+            Self::Lance => Self::ProLance,
+            Self::Pawn => Self::ProPawn,
+            _ => return None,
+        })
+    }
+
     /// The kind in the hand when this piece is captured, `None` for the king.
     #[must_use]
     pub const fn hand_kind(self) -> Option<HandKind> {

@@ -2,6 +2,10 @@
 //!
 //! Tolerated, because real files hold it: hand pieces in any order, multi-digit counts, a missing move number.
 
+mod writer;
+
+pub use writer::SfenWriter;
+
 use crate::packed::{BLACK_HAND, EMPTY, Faults, Packed, SIDE, WHITE_HAND, board_byte};
 use crate::piece::{Color, HandKind, PieceKind, Square};
 use std::fmt;
@@ -99,21 +103,6 @@ const TOKENS: [Token; 256] = {
     table
 };
 
-/// The promoted form of a board byte, per kind; [`EMPTY`] where there is none.
-const PROMOTED: [u8; 8] = {
-    const NONE: u8 = EMPTY;
-    [
-        NONE,
-        PieceKind::Dragon as u8,
-        PieceKind::Horse as u8,
-        NONE,
-        PieceKind::ProSilver as u8,
-        PieceKind::ProKnight as u8,
-        PieceKind::ProLance as u8,
-        PieceKind::ProPawn as u8,
-    ]
-};
-
 const fn malformed<T>(at: usize, what: Malformed) -> Result<T, SfenError> {
     Err(SfenError::Malformed { at, what })
 }
@@ -150,11 +139,10 @@ fn board(text: &[u8], packed: &mut Packed) -> Result<usize, SfenError> {
                     return malformed(at, Malformed::RankLength);
                 }
                 if promote {
-                    let promoted = PROMOTED[usize::from(piece & 7)];
-                    if promoted == EMPTY {
+                    let Some(promoted) = PieceKind::ALL[usize::from(piece & 7)].promoted() else {
                         return malformed(at, Malformed::CannotPromote);
-                    }
-                    piece = promoted | (piece & 0x10);
+                    };
+                    piece = promoted as u8 | (piece & 0x10);
                     promote = false;
                 }
                 // SFEN writes a rank from file 9 to file 1; the index steps a whole file at a time.

@@ -3,11 +3,11 @@
 use crate::options::Strictness;
 use crate::refusal::{Refusal, USI_WORDS};
 use manaka_core::conventions::{Conventions, NO_VISITS};
-use manaka_core::sfen::{Sfen, SfenError};
+use manaka_core::sfen::{Sfen, SfenError, SfenWriter};
 use manaka_core::stream::{Candidate, Record};
-use manaka_core::{Color, Faults, Move16};
+use manaka_core::{Color, Faults, Move16, Packed};
 use manaka_corpus::{Column, IntList, MAX_SFEN_TEXT, Row, TextList};
-use manaka_shogi::Board;
+use manaka_shogi::Trail;
 use std::ops::RangeInclusive;
 use std::str;
 
@@ -36,7 +36,9 @@ const PLY_RANGE: RangeInclusive<i64> = 0..=65535;
 /// Judges rows one by one with memory of its own; one per thread.
 pub(crate) struct Judge<'t> {
     values: &'t ValueTable,
-    board: Option<Board>,
+    trail: Option<Trail>,
+    writer: SfenWriter,
+    text: Vec<u8>,
     codes: Vec<Code>,
     /// One bit per code, clear between rows.
     seen: Vec<u64>,
@@ -62,12 +64,13 @@ pub(crate) struct Written<'j> {
 
 impl<'t> Judge<'t> {
     pub(crate) fn new(strictness: Strictness, values: &'t ValueTable) -> Self {
-        let board = match strictness {
-            Strictness::Strict => Some(Board::start()),
+        let trail = match strictness {
+            Strictness::Strict => Some(Trail::default()),
             Strictness::Lenient => None,
         };
         let record = Record::default();
-        Self { values, board, codes: Vec::new(), seen: vec![0; (1 << 16) / 64], record }
+        let (writer, text, codes) = (SfenWriter::default(), Vec::new(), Vec::new());
+        Self { values, trail, writer, text, codes, seen: vec![0; (1 << 16) / 64], record }
     }
 
     /// The record of a row, valid until the next call, or the first refusal in the order of corpus.md §4.
@@ -86,6 +89,9 @@ impl<'t> Judge<'t> {
             return Err(Refusal::NotCandidate { text, of: self.codes.len() });
         }
         self.legality()?;
+        if let Some(trail) = &mut self.trail {
+            trail.played(Move16::from_bits(played));
+        }
 
         let mut peak = sound.cp.unsigned_abs();
         for (candidate, &code) in self.record.candidates.iter_mut().zip(&self.codes) {
@@ -201,15 +207,20 @@ impl<'t> Judge<'t> {
     }
 
     /// bad_sfen. In strict mode the position is on the board afterwards.
-    fn position<'r>(&mut self, sfen: &[u8]) -> Result<manaka_core::Packed, Refusal<'r>> {
+    fn position<'r>(&mut self, sfen: &[u8]) -> Result<Packed, Refusal<'r>> {
         if sfen.len() > MAX_SFEN_TEXT {
             return Err(Refusal::LongSfen);
         }
-        let text = str::from_utf8(sfen).map_err(|_| Refusal::NotUtf8)?;
-        // The text's own move number, if it has one, means nothing: the column is the move number.
-        let packed = Sfen::parse(text).map_err(Refusal::Sfen)?.packed;
-        match &mut self.board {
-            Some(board) => board.set(&packed, 0).map_err(Refusal::Unplayable)?,
+        let packed = match self.following(sfen) {
+            Some(packed) => packed,
+            // The text's own move number, if it has one, means nothing: the column is the move number.
+            None => {
+                let text = str::from_utf8(sfen).map_err(|_| Refusal::NotUtf8)?;
+                Sfen::parse(text).map_err(Refusal::Sfen)?.packed
+            }
+        };
+        match &mut self.trail {
+            Some(trail) => trail.step(&packed).map_err(Refusal::Unplayable)?,
             None => match packed.faults() {
                 Faults::NONE => {}
                 faults => return Err(Refusal::Sfen(SfenError::Faults(faults))),
@@ -218,9 +229,17 @@ impl<'t> Judge<'t> {
         Ok(packed)
     }
 
+    /// The position that follows from the row before, if that is what the text says: cheaper than to read it.
+    fn following(&mut self, sfen: &[u8]) -> Option<Packed> {
+        let next = self.trail.as_ref()?.next()?;
+        self.text.clear();
+        self.writer.write(next, &mut self.text);
+        spells(sfen, &self.text).then_some(*next)
+    }
+
     /// no_legal_moves and illegal_candidate. A legal candidate disproves the first, so it is asked only after one failed.
     fn legality<'r>(&self) -> Result<(), Refusal<'r>> {
-        let Some(board) = &self.board else { return Ok(()) };
+        let Some(board) = self.trail.as_ref().map(Trail::board) else { return Ok(()) };
         for (index, &code) in self.codes.iter().enumerate() {
             let mv = Move16::from_bits(code);
             if !board.is_legal(mv) {
@@ -235,6 +254,15 @@ impl<'t> Judge<'t> {
     }
 }
 
+/// Whether `sfen` is the text of a position, with or without a move number.
+fn spells(sfen: &[u8], position: &[u8]) -> bool {
+    match sfen.strip_prefix(position) {
+        Some([]) => true,
+        Some([b' ', ply @ ..]) => (1..=9).contains(&ply.len()) && ply.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
+}
+
 fn score<'r>(column: Column, index: Option<usize>, value: i64) -> Result<i16, Refusal<'r>> {
     match i16::try_from(value) {
         Ok(cp) if cp != i16::MIN => Ok(cp),
@@ -244,11 +272,10 @@ fn score<'r>(column: Column, index: Option<usize>, value: i64) -> Result<i16, Re
 
 /// The code of a move text; `None` when it is neither a move nor a USI word.
 fn code(text: &[u8]) -> Option<Code> {
-    let text = str::from_utf8(text).ok()?;
-    if let Some(mv) = Move16::from_usi(text) {
+    if let Some(mv) = Move16::from_usi_bytes(text) {
         return Some(mv.bits());
     }
-    (WORD..).zip(USI_WORDS).find(|(_, word)| *word == text).map(|(code, _)| code)
+    (WORD..).zip(USI_WORDS).find(|(_, word)| word.as_bytes() == text).map(|(code, _)| code)
 }
 
 #[cfg(test)]
@@ -265,6 +292,18 @@ mod tests {
                 assert_eq!(table.of(cp).to_bits(), conventions.value_q(cp).to_bits(), "{cp}");
             }
         }
+    }
+
+    #[test]
+    fn a_position_is_spelt_with_or_without_a_move_number() {
+        let position = b"4k4/9/9/9/9/9/9/9/4K4 b P";
+        for tail in ["", " 1", " 0", " 999999999"] {
+            assert!(spells(&[&position[..], tail.as_bytes()].concat(), position), "{tail:?}");
+        }
+        for tail in ["2p", " ", " 1 ", " x", " -1", "1", " 4294967295"] {
+            assert!(!spells(&[&position[..], tail.as_bytes()].concat(), position), "{tail:?}");
+        }
+        assert!(!spells(b"4k4/9/9/9/9/9/9/9/4K4 b", position));
     }
 
     #[test]

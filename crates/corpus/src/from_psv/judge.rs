@@ -6,16 +6,14 @@ use crate::psv::{Layout, Record, RecordFault};
 use crate::write::{CorpusRow, RowGroup};
 use manaka_core::conventions::NO_CP;
 use manaka_core::{Color, Move16};
-use manaka_shogi::{Board, Unplayable};
+use manaka_shogi::{Trail, Unplayable};
 
 /// Judges records; every thread has one. What it says about a record depends on nothing but the record.
 pub(super) struct Judge {
     layout: Layout,
     mates: Option<MateFold>,
     record: Record,
-    board: Board,
-    /// What stands on the board: the position of the record before, its ply and its move, which is legal there.
-    before: Option<(u16, Move16)>,
+    trail: Trail,
 }
 
 /// What became of scores, and what else is worth a word.
@@ -66,7 +64,7 @@ impl Refusal {
 
 impl Judge {
     pub(super) fn new(layout: Layout, mates: Option<MateFold>) -> Self {
-        Self { layout, mates, record: Record::default(), board: Board::start(), before: None }
+        Self { layout, mates, record: Record::default(), trail: Trail::default() }
     }
 
     /// Appends the row of a record to `rows`, and gives its ply.
@@ -77,7 +75,7 @@ impl Judge {
         counts: &mut Counts,
     ) -> Result<u16, Refusal> {
         self.layout.decode(bytes, &mut self.record)?;
-        self.place()?;
+        self.trail.step(&self.record.packed)?;
         let mv = self.moves()?;
         let cp = self.scores(counts)?;
         counts.unlisted += u64::from(!self.record.candidates.iter().any(|&(listed, _)| listed == mv));
@@ -98,30 +96,15 @@ impl Judge {
         Ok(record.ply)
     }
 
-    /// Puts the position on the board.
-    ///
-    /// Setting a position is ten times the work of playing a move, and most records follow the one before by its move.
-    /// A legal move leads from a playable position to a playable one.
-    fn place(&mut self) -> Result<(), Unplayable> {
-        let Record { packed, ply, .. } = &self.record;
-        if let Some((ply_before, mv)) = self.before.take()
-            && ply_before.checked_add(1) == Some(*ply)
-            && self.board.play(mv).is_ok()
-            && self.board.to_packed() == *packed
-        {
-            return Ok(());
-        }
-        self.board.set(packed, (*ply).into())
-    }
-
     /// Proves the moves; gives the one that was played.
     fn moves(&mut self) -> Result<Move16, Refusal> {
-        let Self { board, record, .. } = self;
+        let Self { trail, record, .. } = self;
         let mv = record.mv.ok_or(Refusal::NoMove)?;
+        trail.played(mv);
+        let board = trail.board();
         if !board.is_legal(mv) {
             return Err(Refusal::IllegalMove(mv));
         }
-        self.before = Some((record.ply, mv));
         if record.candidates.is_empty() {
             if self.layout.candidates > 0 {
                 return Err(Refusal::NoCandidates);

@@ -1,7 +1,8 @@
 //! Rows on their way into a row group, column by column.
 
-use super::text::{move_text, push_sfen};
+use super::text::move_text;
 use bytes::Bytes;
+use manaka_core::sfen::SfenWriter;
 use manaka_core::{Move16, Packed};
 use parquet::data_type::ByteArray;
 
@@ -30,6 +31,7 @@ pub struct RowGroup {
     /// Texts one behind the other, and where each ends.
     sfens: Vec<u8>,
     sfen_ends: Vec<usize>,
+    writer: SfenWriter,
     pub(super) side: Vec<i32>,
     pub(super) ply: Vec<i32>,
     pub(super) cp: Vec<i32>,
@@ -64,7 +66,21 @@ impl RowGroup {
 
     /// Forgets the rows and keeps the memory.
     pub fn clear(&mut self) {
-        let Self { sfens, sfen_ends, side, ply, cp, depth, result, mv, cand_move, cand_cp, def, rep } = self;
+        let Self {
+            sfens,
+            sfen_ends,
+            writer: _,
+            side,
+            ply,
+            cp,
+            depth,
+            result,
+            mv,
+            cand_move,
+            cand_cp,
+            def,
+            rep,
+        } = self;
         sfens.clear();
         sfen_ends.clear();
         mv.clear();
@@ -78,7 +94,7 @@ impl RowGroup {
 
     /// Appends a row. Moves that are not well-formed get an empty text.
     pub fn push(&mut self, row: &CorpusRow<'_>) {
-        push_sfen(row.packed, &mut self.sfens);
+        self.writer.write(row.packed, &mut self.sfens);
         self.sfen_ends.push(self.sfens.len());
         self.side.push(row.packed.side() as i32);
         self.ply.push(row.ply.into());
