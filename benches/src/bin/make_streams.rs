@@ -33,10 +33,12 @@ struct Args {
     seed: u64,
 }
 
-/// Book plies a game follows: two games that follow the same line share these positions.
-const BOOK_PLIES: u64 = 14;
-/// Share in 256ths of games that open from the initial position; the others open some plies later.
+/// Plies of the book: two games that follow the same line share these positions.
+const BOOK_PLIES: u64 = 18;
+/// Share in 256ths of games that open from the initial position; the others open from a line of the book.
 const FROM_START: u64 = 148;
+/// Plies of such a line.
+const OPENING_PLIES: u64 = 14;
 /// Games are cut here.
 const MAX_PLY: u16 = 320;
 
@@ -71,7 +73,7 @@ fn main() -> Result<()> {
 fn play(rng: &mut ChaCha8Rng, board: &mut Board, moves: &mut Vec<Move16>, game: &mut Vec<Record>) {
     game.clear();
     while board.undo() {}
-    let skipped = if rng.next_u64() % 256 < FROM_START { 0 } else { BOOK_PLIES };
+    let skipped = if rng.next_u64() % 256 < FROM_START { 0 } else { OPENING_PLIES };
     // Lengths spread around a hundred plies, as in the corpora.
     let length = 40 + rng.next_u64() % 120;
     let black_wins = rng.next_u64().is_multiple_of(2);
@@ -83,9 +85,9 @@ fn play(rng: &mut ChaCha8Rng, board: &mut Board, moves: &mut Vec<Move16>, game: 
         }
         let packed = board.to_packed();
         let count = moves.len() as u64;
-        // The book: a line's next move follows from the position, with a choice of a few that grows along the way.
+        // The book: a line's next move follows from the position, with a choice of up to four.
         let played = if ply < BOOK_PLIES {
-            let width = 1 + 2 * ply.min(3);
+            let width = 1 + ply.min(3);
             let draw = (rng.next_u64() % width).min(rng.next_u64() % width);
             (hash(&packed).wrapping_add(draw.wrapping_mul(7919))) % count
         } else {

@@ -8,5 +8,4 @@ mod writer;
 pub use footer::{Footer, PACKED_NOTE};
 pub use reader::{Rows, ShardReader};
 pub use schema::{COLUMNS, ROWS_PER_GROUP, columns};
-pub(crate) use writer::{EncodedGroup, GroupBuilder, GroupEncoder};
-pub use writer::{ShardSummary, ShardWriter};
+pub use writer::{EncodedGroup, GroupBuilder, GroupEncoder, ShardSummary, ShardWriter};

@@ -44,8 +44,9 @@ struct Spool {
     dirty: bool,
 }
 
-/// Buffers of chunks that were used up, to be filled again: their memory is there already, and the rows of a fold in
-/// memory take the place of the entries they came from.
+/// Buffers of chunks that were used up, to be filled again: their memory is there already. The rows of a fold in memory
+/// take the place of the entries they came from; out of core each bucket or spool is loaded into the buffers of the one
+/// before, so there are never more than are in use at once.
 #[derive(Default)]
 pub struct Pool(Mutex<Vec<Vec<u8>>>);
 
@@ -158,7 +159,7 @@ impl<'p> Spools<'p> {
         Ok(())
     }
 
-    /// All chunks of finished units of a spool. In memory they are moved out.
+    /// All chunks of finished units of a spool, to be given back to the pool. In memory they are moved out.
     pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Vec<u8>>> {
         let mut loaded = Vec::new();
         self.each_chunk(index, done, |chunk| {
@@ -187,7 +188,7 @@ impl<'p> Spools<'p> {
         };
         while let Some(head) = chunks.next_head()? {
             if head.counts(done) {
-                take(chunks.read(head)?)?;
+                take(chunks.read(head, self.pool.take(self.chunk + ITEM))?)?;
             } else {
                 chunks.skip(head)?;
             }
@@ -390,16 +391,20 @@ impl Chunks {
         Ok(())
     }
 
-    fn read(&mut self, head: Head) -> Result<Vec<u8>> {
+    /// Reads a chunk into `buffer`.
+    fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
         self.stored.resize(head.stored_len as usize, 0);
         self.file.read_exact(&mut self.stored).map_err(Error::io(&self.path))?;
         let damaged = || Error::Damaged { path: self.path.clone(), offset: self.whole };
         if xxh3_64(&self.stored) != head.hash {
             return Err(damaged());
         }
-        let chunk =
-            lz4_flex::block::decompress(&self.stored, head.raw_len as usize).map_err(|_| damaged())?;
+        buffer.resize(head.raw_len as usize, 0);
+        let len = lz4_flex::block::decompress_into(&self.stored, &mut buffer).map_err(|_| damaged())?;
+        if len != buffer.len() {
+            return Err(damaged());
+        }
         self.pass(head);
-        Ok(chunk)
+        Ok(buffer)
     }
 }

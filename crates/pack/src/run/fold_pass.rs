@@ -139,6 +139,7 @@ impl Worker<'_> {
                 let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
                 let chunks = mem::take(piece);
                 write_run(&path, &Sorted::new(&chunks, source, &mut self.index), folder)?;
+                self.run.pool.give(chunks);
                 runs.push(path);
                 self.run.check_cancelled()
             };

@@ -59,7 +59,12 @@ pub fn run(
         while let Some(index) = line.take() {
             let pieces =
                 run.check_cancelled().and_then(|()| spools.load(index, &fold.done)).and_then(|chunks| {
-                    sorter.pieces(&chunks, starts[index], from, cut, encoder).map_err(Error::parquet(out))
+                    let pieces = sorter.pieces(&chunks, starts[index], from, cut, encoder);
+                    // In memory nothing takes them again.
+                    if !run.plan.in_memory {
+                        run.pool.give(chunks);
+                    }
+                    pieces.map_err(Error::parquet(out))
                 });
             let pieces = pieces.inspect_err(|_| line.fail())?;
             let mut due = line.deliver(index, pieces);
@@ -227,7 +232,7 @@ impl<'a> Sorter<'a> {
         match source {
             PolicySource::Visits => {
                 for (at, candidate) in row.candidates(source).enumerate() {
-                    group.push_candidate(at == 0, candidate, None);
+                    group.push_candidate(at == 0, candidate.mv, candidate.prob, None);
                 }
             }
             PolicySource::SoftmaxCp => {
@@ -235,9 +240,8 @@ impl<'a> Sorter<'a> {
                 self.cp.extend(row.candidates(source).map(|candidate| candidate.cp));
                 let mover = if row.packed()[SIDE] == 0 { Color::Black } else { Color::White };
                 self.policy.probs_of_cp(&self.cp, mover, &mut self.scratch, &mut self.prob);
-                for (at, (mut candidate, &prob)) in row.candidates(source).zip(&self.prob).enumerate() {
-                    candidate.prob = prob;
-                    group.push_candidate(at == 0, candidate, Some(candidate.cp));
+                for (at, (candidate, &prob)) in row.candidates(source).zip(&self.prob).enumerate() {
+                    group.push_candidate(at == 0, candidate.mv, prob, Some(candidate.cp));
                 }
             }
         }

@@ -3,7 +3,6 @@
 use super::footer::Footer;
 use super::schema::{columns, properties, schema};
 use crate::error::{Error, Result};
-use crate::fold::RowCandidate;
 use bytes::Bytes;
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
@@ -34,10 +33,13 @@ pub struct GroupBuilder {
 }
 
 impl GroupBuilder {
+    /// Rows so far.
+    #[must_use]
     pub const fn rows(&self) -> usize {
         self.ply.len()
     }
 
+    /// Forgets the rows and keeps the memory.
     pub fn clear(&mut self) {
         self.packed.clear();
         self.ply.clear();
@@ -60,10 +62,10 @@ impl GroupBuilder {
     }
 
     /// Appends the next candidate of the last row. `cp` is `None` in visits rows.
-    pub fn push_candidate(&mut self, first: bool, candidate: RowCandidate, cp: Option<i16>) {
+    pub fn push_candidate(&mut self, first: bool, mv: u16, prob: f32, cp: Option<i16>) {
         self.repetition.push(i16::from(!first));
-        self.mv.push(i32::from(candidate.mv));
-        self.prob.push(candidate.prob);
+        self.mv.push(i32::from(mv));
+        self.prob.push(prob);
         self.cp.extend(cp.map(i32::from));
     }
 
@@ -96,19 +98,28 @@ pub struct GroupEncoder {
 }
 
 impl EncodedGroup {
+    /// Its rows.
+    #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 }
 
 impl GroupEncoder {
+    /// An encoder of rows of this policy source.
+    ///
+    /// # Errors
+    /// None is known: the schema is fixed.
     pub fn new(source: PolicySource) -> ParquetResult<Self> {
         let descriptor = SchemaDescriptor::new(schema(source)?);
         let properties = properties(source, created_by(), None)?;
         Ok(Self { source, properties: Arc::new(properties), columns: descriptor.columns().to_vec() })
     }
 
-    /// Encodes the rows, of which there is at least one.
+    /// Encodes the rows, of which there is at least one. The bytes depend on nothing else.
+    ///
+    /// # Errors
+    /// Whatever the encoder has to say; nothing that rows can hold is known to make it speak.
     pub fn encode(&self, group: &GroupBuilder) -> ParquetResult<EncodedGroup> {
         let packed = Bytes::copy_from_slice(&group.packed);
         let packed: Vec<FixedLenByteArray> = (0..group.rows())
@@ -204,7 +215,10 @@ impl ShardWriter {
     }
 
     /// Appends an encoded row group.
-    pub(crate) fn append(&mut self, group: EncodedGroup) -> Result<()> {
+    ///
+    /// # Errors
+    /// [`Error::Parquet`].
+    pub fn append(&mut self, group: EncodedGroup) -> Result<()> {
         let append = || -> ParquetResult<()> {
             let mut writer = self.writer.next_row_group()?;
             for ((bytes, close), total) in group.columns.into_iter().zip(&mut self.column_bytes) {
