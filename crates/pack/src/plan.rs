@@ -3,6 +3,7 @@
 //! Nothing of a plan reaches the shards.
 
 use crate::error::{Error, Result};
+use crate::shard::ROWS_PER_GROUP;
 use manaka_core::stream::{CANDIDATE_LEN, StreamReader};
 use std::cell::Cell;
 use std::fs::File;
@@ -31,6 +32,8 @@ pub struct Plan {
     pub buckets: u32,
     /// Spools of the second scatter: ranges of draws.
     pub spools: usize,
+    /// Neighbouring spools that one thread sorts and encodes in one go.
+    pub(crate) stretch: usize,
     /// Bytes of memory the run may use.
     pub memory: u64,
     /// Bytes of memory it is expected to use at its peak.
@@ -51,12 +54,22 @@ const ROW: u64 = 128;
 const CANDIDATE: u64 = 4;
 /// Bytes that sorting takes beside an entry.
 const INDEX: u64 = 32;
-/// What a run needs whatever its size: code, tables, readers, one row group a thread being encoded.
+/// What a run needs whatever its size: code, tables, readers; and what each thread needs beside a row group.
 const BASE: u64 = 48 << 20;
-const PER_THREAD: u64 = 24 << 20;
+const PER_THREAD: u64 = 16 << 20;
+/// What a row group takes while it is encoded, for each row and for each candidate.
+const ENCODED_ROW: u64 = 400;
+const ENCODED_CANDIDATE: u64 = 48;
 /// Shards take about this many bytes a row beside those of the candidates, and this many a candidate.
 const SHARD_ROW: u64 = 34;
 const SHARD_CANDIDATE: u64 = 7;
+/// A spool of about these bytes is gathered from a core's own cache; there are as many at most.
+const SPOOL: u64 = 2 << 20;
+const MAX_SPOOLS: u64 = 4096;
+/// Spools in a stretch: several row groups, but enough stretches for all threads.
+fn stretch(spools: u64, threads: u64) -> usize {
+    usize::try_from((spools / (8 * threads)).clamp(1, 16)).unwrap_or(1)
+}
 /// A chunk of a bucket or spool in memory.
 const MEMORY_CHUNK: usize = 64 << 10;
 /// Records read from the head of each file to extrapolate from.
@@ -82,6 +95,12 @@ impl Load {
             exact &= head.exact;
         }
         Ok(Self { count: Count { records, exact }, candidates, excluded })
+    }
+
+    /// Bytes of a row group while it is encoded.
+    fn row_group(&self) -> u64 {
+        let candidates = self.candidates.div_ceil(self.count.records.max(1));
+        ROWS_PER_GROUP as u64 * (ENCODED_ROW + candidates * ENCODED_CANDIDATE)
     }
 
     const fn entries(&self) -> u64 {
@@ -163,7 +182,7 @@ impl Plan {
     /// [`Error::DoesNotFit`] when the limit is below what any run needs.
     pub fn new(load: &Load, memory: u64, threads: NonZeroUsize, buckets: Option<u32>) -> Result<Self> {
         let threads = threads.get() as u64;
-        let floor = BASE + threads * PER_THREAD;
+        let floor = BASE + threads * (PER_THREAD + load.row_group());
         let room = memory.saturating_sub(floor);
         const LEAST: u64 = 32 << 20;
         if room < LEAST {
@@ -179,7 +198,7 @@ impl Plan {
         let all = entries.max(rows);
         // Many small pieces keep all threads busy to the end.
         let pieces = (entries >> 20).clamp(1, 256);
-        let ranges = (rows >> 25).clamp(threads, 1024);
+        let ranges = (rows / SPOOL).clamp(threads, MAX_SPOOLS);
         // Chunks that are being filled, and the sixteenth that full ones leave unused.
         let open = threads * (pieces + ranges) * MEMORY_CHUNK as u64;
         let held = all + all / slack + all / 16 + open;
@@ -190,7 +209,8 @@ impl Plan {
                 count: load.count,
                 in_memory,
                 buckets: buckets.unwrap_or(u32::try_from(pieces).unwrap_or(256)),
-                spools: usize::try_from(ranges).unwrap_or(1024),
+                spools: usize::try_from(ranges).unwrap_or(1),
+                stretch: stretch(ranges, threads),
                 memory,
                 peak: floor + held,
                 temp_disk: 0,
@@ -200,21 +220,25 @@ impl Plan {
             });
         }
         // A fifth of the room is for chunks being filled; the rest holds a bucket with its index, or a spool with its
-        // order and the encoded rows that wait to be written, for each thread.
+        // order and the encoded rows of stretches that wait to be written, for each thread.
         let piece = room / 5 * 4 / threads;
         let load_limit = piece * ENTRY / (ENTRY + INDEX);
-        let want = |bytes: u64, limit: u64| bytes.div_ceil(limit.max(1)).clamp(1, 4096);
-        let buckets = buckets.unwrap_or(u32::try_from(want(entries, load_limit / 2)).unwrap_or(4096));
-        let spools = want(rows, piece / 4);
+        let want = |bytes: u64, limit: u64| bytes.div_ceil(limit.max(1)).clamp(1, MAX_SPOOLS);
+        // In files small buckets and spools are many small writes.
+        let near = 4 * SPOOL;
+        let buckets =
+            buckets.unwrap_or(u32::try_from(want(entries, near.min(load_limit / 2))).unwrap_or(4096));
+        let spools = want(rows, near.min(piece / 4));
         let chunk = room / 5 / threads / u64::from(buckets).max(spools) / 2;
         Ok(Self {
             count: load.count,
             in_memory,
             buckets,
-            spools: usize::try_from(spools).unwrap_or(4096),
+            spools: usize::try_from(spools).unwrap_or(1),
+            stretch: stretch(spools, threads).min(4),
             memory,
             peak: memory,
-            // Buckets go as spools come; compression helps, and is not counted on.
+            // Buckets go as spools come.
             temp_disk: all + all / 10,
             output_disk,
             chunk: usize::try_from(chunk.clamp(4 << 10, 512 << 10)).unwrap_or(4 << 10),

@@ -95,7 +95,7 @@ impl<'p> Spools<'p> {
     /// A writer for one thread.
     pub fn writer(&self) -> SpoolWriter<'_, 'p> {
         let open = (0..self.spools.len()).map(|_| Open::default()).collect();
-        SpoolWriter { spools: self, tag: Tag { unit: 0, attempt: 0 }, open, framed: Vec::new() }
+        SpoolWriter { spools: self, tag: Tag { unit: 0, attempt: 0 }, open }
     }
 
     /// Items of each spool.
@@ -133,7 +133,7 @@ impl<'p> Spools<'p> {
             while let Some(head) = chunks.next_head()? {
                 if head.counts(done) {
                     spool.items += u64::from(head.items);
-                    spool.bytes += u64::from(head.raw_len);
+                    spool.bytes += u64::from(head.len);
                 }
                 chunks.skip(head)?;
             }
@@ -209,14 +209,7 @@ impl<'p> Spools<'p> {
     }
 
     /// Takes a chunk over; `bytes` is empty afterwards.
-    fn hand_over(
-        &self,
-        index: usize,
-        tag: Tag,
-        bytes: &mut Vec<u8>,
-        items: u32,
-        framed: &mut Vec<u8>,
-    ) -> Result<()> {
+    fn hand_over(&self, index: usize, tag: Tag, bytes: &mut Vec<u8>, items: u32) -> Result<()> {
         let raw_len = bytes.len() as u64;
         let mut spool = match self.path(index) {
             None => {
@@ -226,16 +219,19 @@ impl<'p> Spools<'p> {
                 spool
             }
             Some(path) => {
-                frame(tag, items, bytes, framed)?;
-                bytes.clear();
+                let head = Head::of(tag, items, bytes)?.bytes();
                 let mut spool = self.lock(index);
                 // Opened anew for each chunk: thousands of spools would be too many open files.
                 OpenOptions::new()
                     .append(true)
                     .create(true)
                     .open(&path)
-                    .and_then(|mut file| file.write_all(framed))
+                    .and_then(|mut file| {
+                        file.write_all(&head)?;
+                        file.write_all(bytes)
+                    })
                     .map_err(Error::io(&path))?;
+                bytes.clear();
                 spool.dirty = true;
                 spool
             }
@@ -258,7 +254,6 @@ pub struct SpoolWriter<'a, 'p> {
     spools: &'a Spools<'p>,
     tag: Tag,
     open: Vec<Open>,
-    framed: Vec<u8>,
 }
 
 impl SpoolWriter<'_, '_> {
@@ -302,44 +297,56 @@ impl SpoolWriter<'_, '_> {
             return Ok(());
         }
         let items = mem::take(&mut open.items);
-        self.spools.hand_over(index, self.tag, &mut open.bytes, items, &mut self.framed)
+        self.spools.hand_over(index, self.tag, &mut open.bytes, items)
     }
 }
 
-/// The head of a chunk in a file: magic, unit, attempt, items, raw length, stored length (u32 each), hash (u64).
+/// The head of a chunk in a file: magic, unit, attempt, items, length (u32 each), hash (u64).
+///
+/// Chunks are stored as they are: compressing them cost more time than it saved.
 #[derive(Clone, Copy)]
 struct Head {
     tag: Tag,
     items: u32,
-    raw_len: u32,
-    stored_len: u32,
+    len: u32,
     hash: u64,
 }
 
-const HEAD_LEN: usize = 6 * 4 + 8;
+const HEAD_LEN: usize = 5 * 4 + 8;
 const MAGIC: u32 = u32::from_le_bytes(*b"MSPL");
 
 impl Head {
+    fn of(tag: Tag, items: u32, chunk: &[u8]) -> Result<Self> {
+        let len = u32::try_from(chunk.len()).map_err(|_| Error::Spool("a chunk of more than 4 GiB"))?;
+        Ok(Self { tag, items, len, hash: xxh3_64(chunk) })
+    }
+
+    fn bytes(self) -> [u8; HEAD_LEN] {
+        let mut bytes = [0; HEAD_LEN];
+        let words = [MAGIC, self.tag.unit, self.tag.attempt, self.items, self.len];
+        for (place, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+            *place = word.to_le_bytes();
+        }
+        bytes[HEAD_LEN - 8..].copy_from_slice(&self.hash.to_le_bytes());
+        bytes
+    }
+
+    /// `None` when the bytes are no head.
+    fn read(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
+        let (words, _) = bytes.as_chunks();
+        let [magic, unit, attempt, items, len, low, high] = *words else { return None };
+        let word = u32::from_le_bytes;
+        if word(magic) != MAGIC {
+            return None;
+        }
+        let tag = Tag { unit: word(unit), attempt: word(attempt) };
+        let hash = u64::from(word(low)) | u64::from(word(high)) << 32;
+        Some(Self { tag, items: word(items), len: word(len), hash })
+    }
+
     fn counts(&self, done: &Done) -> bool {
         done.get(&self.tag.unit) == Some(&self.tag.attempt)
     }
-}
-
-/// Frames a chunk for its file, compressed.
-fn frame(tag: Tag, items: u32, chunk: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    out.clear();
-    out.resize(HEAD_LEN + lz4_flex::block::get_maximum_output_size(chunk.len()), 0);
-    let stored = lz4_flex::block::compress_into(chunk, &mut out[HEAD_LEN..])
-        .map_err(|_| Error::Spool("compression"))?;
-    out.truncate(HEAD_LEN + stored);
-    let hash = xxh3_64(&out[HEAD_LEN..]);
-    let len = |len: usize| u32::try_from(len).map_err(|_| Error::Spool("a chunk of more than 4 GiB"));
-    let words = [MAGIC, tag.unit, tag.attempt, items, len(chunk.len())?, len(stored)?];
-    for (at, word) in words.into_iter().enumerate() {
-        out[at * 4..at * 4 + 4].copy_from_slice(&word.to_le_bytes());
-    }
-    out[HEAD_LEN - 8..HEAD_LEN].copy_from_slice(&hash.to_le_bytes());
-    Ok(())
 }
 
 /// Walks the chunks of a spool file.
@@ -349,14 +356,13 @@ struct Chunks {
     len: u64,
     /// Bytes of the whole chunks passed so far.
     whole: u64,
-    stored: Vec<u8>,
 }
 
 impl Chunks {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
         let len = file.metadata().map_err(Error::io(path))?.len();
-        Ok(Self { file, path: path.to_owned(), len, whole: 0, stored: Vec::new() })
+        Ok(Self { file, path: path.to_owned(), len, whole: 0 })
     }
 
     /// The head of the next whole chunk; `None` at the end or before a torn one.
@@ -366,43 +372,29 @@ impl Chunks {
         }
         let mut bytes = [0; HEAD_LEN];
         self.file.read_exact(&mut bytes).map_err(Error::io(&self.path))?;
-        let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        if word(0) != MAGIC {
+        let Some(head) = Head::read(&bytes) else {
             return Err(Error::Damaged { path: self.path.clone(), offset: self.whole });
-        }
-        let head = Head {
-            tag: Tag { unit: word(4), attempt: word(8) },
-            items: word(12),
-            raw_len: word(16),
-            stored_len: word(20),
-            hash: u64::from(word(24)) | u64::from(word(28)) << 32,
         };
-        let whole = self.len - self.whole - HEAD_LEN as u64 >= u64::from(head.stored_len);
+        let whole = self.len - self.whole - HEAD_LEN as u64 >= u64::from(head.len);
         Ok(whole.then_some(head))
     }
 
     const fn pass(&mut self, head: Head) {
-        self.whole += HEAD_LEN as u64 + head.stored_len as u64;
+        self.whole += HEAD_LEN as u64 + head.len as u64;
     }
 
     fn skip(&mut self, head: Head) -> Result<()> {
-        self.file.seek(SeekFrom::Current(i64::from(head.stored_len))).map_err(Error::io(&self.path))?;
+        self.file.seek(SeekFrom::Current(i64::from(head.len))).map_err(Error::io(&self.path))?;
         self.pass(head);
         Ok(())
     }
 
     /// Reads a chunk into `buffer`.
     fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
-        self.stored.resize(head.stored_len as usize, 0);
-        self.file.read_exact(&mut self.stored).map_err(Error::io(&self.path))?;
-        let damaged = || Error::Damaged { path: self.path.clone(), offset: self.whole };
-        if xxh3_64(&self.stored) != head.hash {
-            return Err(damaged());
-        }
-        buffer.resize(head.raw_len as usize, 0);
-        let len = lz4_flex::block::decompress_into(&self.stored, &mut buffer).map_err(|_| damaged())?;
-        if len != buffer.len() {
-            return Err(damaged());
+        buffer.resize(head.len as usize, 0);
+        self.file.read_exact(&mut buffer).map_err(Error::io(&self.path))?;
+        if xxh3_64(&buffer) != head.hash {
+            return Err(Error::Damaged { path: self.path.clone(), offset: self.whole });
         }
         self.pass(head);
         Ok(buffer)

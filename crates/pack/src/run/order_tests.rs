@@ -30,7 +30,7 @@ fn slots_in_row_order() -> Vec<f64> {
         })
         .collect();
     write(&path, Conventions::TEACHER, Compression::None, &records);
-    let cuts = Cuts { in_memory: true, buckets: 32, spools: 8, chunk: 4096, load: u64::MAX };
+    let cuts = Cuts { buckets: 32, spools: 8, stretch: 3, chunk: 4096, ..Cuts::SIMPLE };
     let (_, shards) = packed(vec![path], 2, cuts, 1_000_000, &[]);
     let shard = dir.path().join("out.parquet");
     fs::write(&shard, &shards[0]).unwrap();

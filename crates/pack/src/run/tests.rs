@@ -174,12 +174,14 @@ pub struct Cuts {
     pub in_memory: bool,
     pub buckets: u32,
     pub spools: usize,
+    pub stretch: usize,
     pub chunk: usize,
     pub load: u64,
 }
 
 impl Cuts {
-    const SIMPLE: Self = Self { in_memory: true, buckets: 256, spools: 1, chunk: 1 << 16, load: u64::MAX };
+    pub const SIMPLE: Self =
+        Self { in_memory: true, buckets: 256, spools: 1, stretch: 1, chunk: 1 << 16, load: u64::MAX };
 
     fn plan(self) -> Plan {
         Plan {
@@ -187,6 +189,7 @@ impl Cuts {
             in_memory: self.in_memory,
             buckets: self.buckets,
             spools: self.spools,
+            stretch: self.stretch,
             memory: 0,
             peak: 0,
             temp_disk: 0,
@@ -281,13 +284,17 @@ fn cuts() -> impl Strategy<Value = Cuts> {
     let spools = prop_oneof![Just(1usize), Just(3), Just(64)];
     let chunk = prop_oneof![Just(1usize), Just(500), Just(1 << 16)];
     let load = prop_oneof![Just(1u64), Just(2000), Just(u64::MAX)];
-    (any::<bool>(), buckets, spools, chunk, load).prop_map(|(in_memory, buckets, spools, chunk, load)| Cuts {
-        in_memory,
-        buckets,
-        spools,
-        chunk,
-        load,
-    })
+    let stretch = prop_oneof![Just(1usize), Just(2), Just(100)];
+    (any::<bool>(), buckets, spools, stretch, chunk, load).prop_map(
+        |(in_memory, buckets, spools, stretch, chunk, load)| Cuts {
+            in_memory,
+            buckets,
+            spools,
+            stretch,
+            chunk,
+            load,
+        },
+    )
 }
 
 proptest! {
@@ -356,9 +363,11 @@ fn groups_that_span_spools_and_shards_are_cut_exactly() {
     write(&path, Conventions::TEACHER, Compression::None, &records);
     let (summary, one) = packed(vec![path.clone()], 1, Cuts::SIMPLE, 20_001, &[]);
     assert_eq!(summary.shards.iter().map(|shard| shard.rows).collect::<Vec<_>>(), [20_001, 19_999]);
-    for (threads, buckets, spools) in [(2, 256, 7), (4, 16, 100), (3, 4096, 9)] {
+    for (threads, buckets, spools, stretch) in
+        [(2, 256, 7, 1), (4, 16, 100, 3), (3, 4096, 9, 2), (2, 8, 400, 16)]
+    {
         for in_memory in [true, false] {
-            let cuts = Cuts { in_memory, buckets, spools, chunk: 4096, load: 300_000 };
+            let cuts = Cuts { in_memory, buckets, spools, stretch, chunk: 4096, load: 300_000 };
             assert_eq!(packed(vec![path.clone()], threads, cuts, 20_001, &[]).1, one, "{cuts:?}");
         }
     }
@@ -442,7 +451,7 @@ fn excluded_positions_are_left_out_as_if_their_records_were_not_there() {
     }
     let expected = packed(vec![rest], 1, Cuts::SIMPLE, 100, &[]).1;
     for (in_memory, load) in [(true, u64::MAX), (false, u64::MAX), (false, 1000)] {
-        let cuts = Cuts { in_memory, buckets: 5, spools: 3, chunk: 300, load };
+        let cuts = Cuts { in_memory, buckets: 5, spools: 3, stretch: 2, chunk: 300, load };
         let (summary, found) = packed(vec![everything.clone()], 2, cuts, 100, &shards);
         assert_eq!(found, expected);
         assert_eq!(summary.excluded_records, held_out.len() as u64);

@@ -1,9 +1,9 @@
 //! Pass 3: sort each spool by draw, cut the one order into row groups and shards, encode in parallel, write in order.
 //! A unit is a shard.
 //!
-//! A spool is sorted and encoded by one thread. Row groups that lie within it are encoded there; the rows before its
-//! first group border and behind its last are handed on as they are, and the thread that writes joins them to those of
-//! the neighbouring spools.
+//! Spools are small, so that their rows are gathered from near memory. A stretch of neighbouring spools is sorted and
+//! encoded by one thread. Row groups that lie within it are encoded there; the rows before its first group border and
+//! behind its last are handed on as they are, and the thread that writes joins them to those of the neighbours.
 
 use super::fold_pass::{Fold, PlacedRow};
 use super::{Run, on_threads, shard_path};
@@ -49,24 +49,30 @@ pub fn run(
     let first = starts.partition_point(|&start| start <= from) - 1;
 
     let encoder = GroupEncoder::new(run.policy.conventions().policy_source).map_err(Error::parquet(out))?;
-    let line = Line::new(first, spools.len(), run.options.threads.get());
+    let stretch = run.plan.stretch.max(1);
+    let line = Line::new((spools.len() - first).div_ceil(stretch), run.options.threads.get());
     let shards = Shards::create(run, spools, &starts, out, footer, cut, &encoder, done)?;
     let shards = Mutex::new(Some(shards));
     let (encoder, starts) = (&encoder, &starts);
-    // Threads take spools in order. Whoever finishes the one that is due writes it, and every later one that waits.
+    // Threads take stretches in order. Whoever finishes the one that is due writes it, and every later one that waits.
     on_threads(run.options.threads, || {
         let mut sorter = Sorter::new(run.policy);
         while let Some(index) = line.take() {
-            let pieces =
-                run.check_cancelled().and_then(|()| spools.load(index, &fold.done)).and_then(|chunks| {
-                    let pieces = sorter.pieces(&chunks, starts[index], from, cut, encoder);
+            let begin = first + index * stretch;
+            let mut rows = Stretch::new(cut, encoder, starts[begin], from);
+            let pieces = (begin..spools.len().min(begin + stretch))
+                .try_for_each(|spool| {
+                    run.check_cancelled()?;
+                    let chunks = spools.load(spool, &fold.done)?;
+                    sorter.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
                     // In memory nothing takes them again.
                     if !run.plan.in_memory {
                         run.pool.give(chunks);
                     }
-                    pieces.map_err(Error::parquet(out))
-                });
-            let pieces = pieces.inspect_err(|_| line.fail())?;
+                    Ok(())
+                })
+                .and_then(|()| rows.finish().map_err(Error::parquet(out)))
+                .inspect_err(|_| line.fail())?;
             let mut due = line.deliver(index, pieces);
             while let Some(pieces) = due {
                 let rows = pieces.iter().map(Piece::rows).sum();
@@ -146,7 +152,7 @@ impl Cut {
 enum Piece {
     /// A whole row group.
     Group(EncodedGroup),
-    /// Part of a row group; the rest is in neighbouring spools.
+    /// Part of a row group; the rest is in the neighbouring stretches.
     Rows(GroupBuilder),
 }
 
@@ -159,7 +165,49 @@ impl Piece {
     }
 }
 
-/// Sorts spools and encodes their rows; one a thread.
+/// The rows of neighbouring spools as they come, cut into pieces.
+struct Stretch<'a> {
+    cut: Cut,
+    encoder: &'a GroupEncoder,
+    /// Where the next row stands in the final order.
+    at: u64,
+    /// Rows before this one are in a finished shard.
+    from: u64,
+    /// The rows since the last cut, of which the first stands at `start`.
+    group: GroupBuilder,
+    start: u64,
+    pieces: Vec<Piece>,
+}
+
+impl<'a> Stretch<'a> {
+    fn new(cut: Cut, encoder: &'a GroupEncoder, at: u64, from: u64) -> Self {
+        let start = at.max(from);
+        Self { cut, encoder, at, from, group: GroupBuilder::default(), start, pieces: Vec::new() }
+    }
+
+    /// The row in the group was the last of it that comes.
+    fn cut(&mut self) -> parquet::errors::Result<()> {
+        let whole = self.cut.begins_group(self.start) && self.cut.group_end(self.start) == self.at;
+        self.start = self.at;
+        self.pieces.push(if whole {
+            let group = self.encoder.encode(&self.group)?;
+            self.group.clear();
+            Piece::Group(group)
+        } else {
+            Piece::Rows(std::mem::take(&mut self.group))
+        });
+        Ok(())
+    }
+
+    fn finish(mut self) -> parquet::errors::Result<Vec<Piece>> {
+        if self.group.rows() > 0 {
+            self.cut()?;
+        }
+        Ok(self.pieces)
+    }
+}
+
+/// Sorts spools; one a thread.
 struct Sorter<'a> {
     policy: &'a Policy,
     order: Vec<(Place, u32, u32)>,
@@ -173,57 +221,37 @@ impl<'a> Sorter<'a> {
         Self { policy, order: Vec::new(), cp: Vec::new(), scratch: Vec::new(), prob: Vec::new() }
     }
 
-    /// The rows of a spool that begins at row `at` of the final order, as pieces; those before row `from` are skipped.
+    /// Appends the rows of the next spool to a stretch.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "chunks are short, and a spool has far fewer than 2^32 of them"
     )]
-    fn pieces(
-        &mut self,
-        chunks: &[Vec<u8>],
-        mut at: u64,
-        from: u64,
-        cut: Cut,
-        encoder: &GroupEncoder,
-    ) -> parquet::errors::Result<Vec<Piece>> {
+    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<()> {
         let source = self.policy.conventions().policy_source;
-        self.order.clear();
+        let mut order = std::mem::take(&mut self.order);
+        order.clear();
         for (chunk, bytes) in chunks.iter().enumerate() {
             let mut offset = 0;
             while let Some(row) = PlacedRow::read(&bytes[offset..], source) {
-                self.order.push((row.place(), chunk as u32, offset as u32));
+                order.push((row.place(), chunk as u32, offset as u32));
                 offset += row.len();
             }
         }
-        self.order.sort_unstable();
-
-        let order = std::mem::take(&mut self.order);
-        let mut pieces = Vec::new();
-        let mut group = GroupBuilder::default();
-        let skipped = usize::try_from(from.saturating_sub(at)).unwrap_or(usize::MAX).min(order.len());
-        let mut rest = &order[skipped..];
-        at += skipped as u64;
-        while !rest.is_empty() {
-            let end = cut.group_end(at);
-            let wanted = usize::try_from(end - at).unwrap_or(usize::MAX).min(rest.len());
-            let (rows, behind) = rest.split_at(wanted);
-            for &(_, chunk, offset) in rows {
-                if let Some(row) = PlacedRow::read(&chunks[chunk as usize][offset as usize..], source) {
-                    self.push(row, source, &mut group);
-                }
+        order.sort_unstable();
+        for &(_, chunk, offset) in &order {
+            let wanted = stretch.at >= stretch.from;
+            if let Some(row) = PlacedRow::read(&chunks[chunk as usize][offset as usize..], source)
+                && wanted
+            {
+                self.push(row, source, &mut stretch.group);
             }
-            let whole = cut.begins_group(at) && at + wanted as u64 == end;
-            at += wanted as u64;
-            rest = behind;
-            if whole {
-                pieces.push(Piece::Group(encoder.encode(&group)?));
-                group.clear();
-            } else {
-                pieces.push(Piece::Rows(std::mem::take(&mut group)));
+            stretch.at += 1;
+            if wanted && stretch.at == stretch.cut.group_end(stretch.start) {
+                stretch.cut()?;
             }
         }
         self.order = order;
-        Ok(pieces)
+        Ok(())
     }
 
     /// Appends a row to a group; this is where a score row gets its prob.
@@ -248,43 +276,43 @@ impl<'a> Sorter<'a> {
     }
 }
 
-/// Keeps spools in line: they are taken in order, encoded by anyone and written in order, and nobody runs far ahead of
-/// the writing.
+/// Keeps stretches in line: they are taken in order, encoded by anyone and written in order, and nobody runs far ahead
+/// of the writing.
 struct Line {
     state: Mutex<LineState>,
     moved: Condvar,
-    spools: usize,
+    stretches: usize,
     ahead: usize,
 }
 
 struct LineState {
     next: usize,
-    /// The spool whose pieces are to be written next; while someone writes it, it is theirs.
+    /// The stretch whose pieces are to be written next; while someone writes it, it is theirs.
     due: usize,
     waiting: BTreeMap<usize, Vec<Piece>>,
     failed: bool,
 }
 
 impl Line {
-    const fn new(first: usize, spools: usize, threads: usize) -> Self {
-        let state = LineState { next: first, due: first, waiting: BTreeMap::new(), failed: false };
-        Self { state: Mutex::new(state), moved: Condvar::new(), spools, ahead: 2 * threads }
+    const fn new(stretches: usize, threads: usize) -> Self {
+        let state = LineState { next: 0, due: 0, waiting: BTreeMap::new(), failed: false };
+        Self { state: Mutex::new(state), moved: Condvar::new(), stretches, ahead: 2 * threads }
     }
 
-    /// The next spool to encode; `None` when there is none or the run failed.
+    /// The next stretch to encode; `None` when there is none or the run failed.
     fn take(&self) -> Option<usize> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        while !state.failed && state.next < self.spools && state.next >= state.due + self.ahead {
+        while !state.failed && state.next < self.stretches && state.next >= state.due + self.ahead {
             state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if state.failed || state.next >= self.spools {
+        if state.failed || state.next >= self.stretches {
             return None;
         }
         state.next += 1;
         Some(state.next - 1)
     }
 
-    /// Delivers a spool's pieces; gives them back when they are due, and the caller must write them.
+    /// Delivers a stretch's pieces; gives them back when they are due, and the caller must write them.
     fn deliver(&self, index: usize, pieces: Vec<Piece>) -> Option<Vec<Piece>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.due == index {
