@@ -55,7 +55,7 @@ fn packed(dir: &Path, threads: u64, mebibytes: u64) -> (u64, u64) {
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let report: serde_json::Value = serde_json::from_str(&said).unwrap();
     assert_eq!(report["in_memory"], false, "{report}");
-    let figure = |name: &str| report[name].as_u64().unwrap_or_else(|| panic!("{name}: {report}"));
+    let figure = |name: &str| report[name].as_u64().unwrap();
     let peak = figure("peak_memory") >> 20;
     assert!(peak < mebibytes, "{peak} MiB under --memory {mebibytes}M");
     (figure("rows"), figure("largest_weight"))
