@@ -17,6 +17,7 @@ use crate::policy::Policy;
 use crate::shard::{Footer, ShardReader, ShardSummary};
 use crate::spool::{Pool, Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
+use manaka_core::out_dir;
 use manaka_core::progress::Progress;
 use manaka_core::stream::StreamSet;
 use std::collections::BTreeMap;
@@ -199,6 +200,25 @@ pub fn work_path(out: &Path, options: &PackOptions) -> PathBuf {
     match &options.temp_dir {
         Some(dir) => dir.join(name("")),
         None => out.join(name(".")),
+    }
+}
+
+/// Makes the output directory ready: created or empty, or else that of an unfinished run that is to be resumed.
+///
+/// # Errors
+/// [`Error::Leftover`] when an unfinished run left its files and `options` do not say to go on; [`Error::OutDir`].
+pub fn claim(out: &Path, options: &PackOptions) -> Result<()> {
+    let temp = work_path(out, options);
+    match (temp.exists(), options.resume) {
+        (true, true) => Ok(()),
+        (true, false) => {
+            let again = out.display();
+            let what = format!(
+                "an unfinished run left this: go on with --resume, or remove it and {again} to start again"
+            );
+            Err(Error::Leftover { path: temp, what })
+        }
+        (false, _) => Ok(out_dir::create_empty(out)?),
     }
 }
 
