@@ -79,6 +79,23 @@ impl PackOptions {
             force: false,
         }
     }
+
+    /// Refuses options that make no sense whatever the inputs are.
+    ///
+    /// # Errors
+    /// [`Error::Option`].
+    pub fn check(&self) -> Result<()> {
+        if self.prefix.is_empty() || self.prefix.contains(['/', '\\']) {
+            return Err(Error::Option("the prefix must be a file name"));
+        }
+        if !(self.softmax_temp_cp.is_finite() && self.softmax_temp_cp > 0.0) {
+            return Err(Error::Option("the softmax temperature must be finite and positive"));
+        }
+        if self.buckets.is_some_and(|buckets| !(1..=4096).contains(&buckets)) {
+            return Err(Error::Option("buckets must be between 1 and 4096"));
+        }
+        Ok(())
+    }
 }
 
 /// A record that was not folded.
@@ -185,6 +202,7 @@ pub fn pack(
     options: &PackOptions,
     progress: &dyn Progress,
 ) -> Result<Summary> {
+    options.check()?;
     let plan = plan(&inputs, options)?;
     let temp = work_path(out, options);
     if !options.force && !options.resume {
@@ -247,9 +265,6 @@ fn pack_as(
     mut plan: Plan,
     progress: &dyn Progress,
 ) -> Result<Summary> {
-    if options.prefix.is_empty() || options.prefix.contains(['/', '\\']) {
-        return Err(Error::Option("the prefix must be a file name"));
-    }
     let set = StreamSet::open(inputs)?;
     let policy = Policy::new(*set.conventions(), options.softmax_temp_cp)?;
     let footer = Footer::of(&policy);

@@ -83,13 +83,6 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: Args) -> Result<Outcome> {
-    if args.prefix.is_empty() || args.prefix.contains(['/', '\\']) {
-        return Err(Usage(format!("--prefix {:?}: not a file name", args.prefix)).into());
-    }
-    if !(args.softmax_temp_cp.is_finite() && args.softmax_temp_cp > 0.0) {
-        let message = format!("--softmax-temp-cp {}: must be finite and positive", args.softmax_temp_cp);
-        return Err(Usage(message).into());
-    }
     let files = inputs::files(&args.streams, STREAM_SUFFIXES)?;
     let exclude = match args.exclude.is_empty() {
         true => Vec::new(),
@@ -108,6 +101,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         resume: args.resume,
         force: args.force,
     };
+    options.check().map_err(|error| Usage(error.to_string()))?;
     if args.dry_run {
         return dry_run(&files, &args.out, &options, args.format);
     }
