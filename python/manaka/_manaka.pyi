@@ -8,6 +8,25 @@ from typing import Any, final
 import numpy as np
 import numpy.typing as npt
 
+__all__ = [
+    "Header",
+    "Position",
+    "Reader",
+    "Writer",
+    "__version__",
+    "array_capsule",
+    "check",
+    "corpus",
+    "info",
+    "move16",
+    "pack",
+    "schema_capsule",
+    "stream_capsule",
+    "stream_files",
+    "teacher",
+    "usi",
+]
+
 __version__: str
 
 _Path = str | os.PathLike[str]

@@ -141,14 +141,20 @@ def test_ctrl_c_is_a_keyboard_interrupt_soon(verb, many, root, tmp_path):
     runs = {
         "check": lambda: manaka.check(many, threads=1),
         "pack": lambda: manaka.pack(many, tmp_path / "out", threads=1),
-        "teacher": lambda: manaka.teacher([root / "examples/corpus.parquet"], tmp_path / "out", threads=1),
+        "teacher": lambda: manaka.teacher(tmp_path, tmp_path / "out", threads=1),
     }
+    for copy in range(10):
+        shutil.copy(root / "examples/corpus.parquet", tmp_path / f"{copy}.parquet")
+    began = time.monotonic()
     timer = threading.Timer(0.15, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        runs[verb]()
-        pytest.fail(f"{verb} was over before it was interrupted")
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            runs[verb]()
+            pytest.fail(f"{verb} was over before it was interrupted")
+        assert time.monotonic() - began < 2
+    finally:
+        timer.cancel()
 
 
 def test_an_interrupted_pack_is_resumed_to_the_same_bytes(many, tmp_path):
