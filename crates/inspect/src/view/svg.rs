@@ -112,7 +112,7 @@ fn hand(f: &mut fmt::Formatter<'_>, packed: &Packed, color: Color) -> fmt::Resul
         piece(f, (x, y), color, kind.piece_kind())?;
         let count = packed.hand(color, kind);
         if count > 1 {
-            let (x, y) = (x + 27, y + 20);
+            let (x, y) = (x + 30, y + 20);
             write!(f, r#"<text x="{x}" y="{y}" font-size="15" fill="{INK}">{count}</text>"#)?;
         }
     }
