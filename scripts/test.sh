@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test there is: formatting, lints, Rust tests, a minute of fuzzing, and the independent oracle in Python.
+# Every test there is: formatting, lints, Rust tests, a minute of fuzzing, the stubs of the wheel, and in Python the
+# independent oracle and the wheel's own tests.
 # Installs what it needs: system packages by apt, Python packages into .venv, cargo-fuzz and an engine by cargo into
 # .tools.
 set -euo pipefail
@@ -19,7 +20,8 @@ python=${PYTHON:-python3}
 "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
     || { apt_install python3 python3-venv; python=python3; }
 [ -x .venv/bin/python ] || "$python" -m venv .venv
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt \
+    -r python/tests/requirements.txt
 # The real engines that the generator is proved on: two from the distribution, one from the registry.
 [ -x /usr/games/fairy-stockfish ] && [ -x /usr/games/gpsusi ] || apt_install fairy-stockfish gpsshogi
 [ -x .tools/bin/sekirei ] || cargo install --quiet --locked --root .tools sekirei@0.5.2
@@ -40,5 +42,11 @@ cargo build --release --workspace --bins --examples --quiet
 say "fuzzing, a minute in all"
 fuzz/run.sh 15
 
-say "the oracle"
-.venv/bin/python -m pytest -q tests/oracle
+say "the wheel"
+PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    --no-build-isolation --no-deps --force-reinstall .
+.venv/bin/python -m mypy
+.venv/bin/python -m mypy.stubtest manaka
+
+say "the oracle and the wheel's tests"
+.venv/bin/python -m pytest -q tests/oracle python/tests

@@ -63,13 +63,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         }
     };
     progress::stop_on_signals();
-    let default_hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        // A damaged file made a foreign decoder give up: the run reports it as the error of that file.
-        if !manaka_core::guard::is_guarded() {
-            default_hook(panic);
-        }
-    }));
+    manaka_core::guard::quiet_panics();
     let result = match cli.verb {
         Verb::Gensfen(args) => verbs::gensfen::run(*args),
         Verb::Corpus(args) => verbs::corpus::run(args),

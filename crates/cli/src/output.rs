@@ -1,8 +1,7 @@
-//! Output directories and reports.
+//! Reports, and numbers as people write them.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use serde::Serialize;
-use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -14,27 +13,6 @@ pub enum Format {
     Text,
     /// One JSON object.
     Json,
-}
-
-/// Creates the directory, or makes sure that the one that is there is empty: outputs never mix with what was there.
-pub fn empty_dir(path: &Path) -> Result<()> {
-    match fs::read_dir(path) {
-        Ok(mut entries) => match entries.next() {
-            None => Ok(()),
-            Some(entry) => {
-                let name = entry.map(|entry| entry.file_name().to_string_lossy().into_owned());
-                let name = name.unwrap_or_else(|_| "something".to_owned());
-                bail!(
-                    "{}: the output directory is not empty (it holds {name}); nothing was written",
-                    path.display()
-                )
-            }
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(path).with_context(|| path.display().to_string())
-        }
-        Err(error) => Err(error).with_context(|| path.display().to_string()),
-    }
 }
 
 /// A number of bytes as people write them: `512M`, `8GiB`, `1000000`. K, M, G and T are powers of 1024.

@@ -4,8 +4,8 @@
 //! * [`move16`]: a move in 16 bits.
 //! * [`conventions`]: what the numbers of a stream mean, and the arithmetic that follows from it.
 //! * [`stream`]: MPK1, the raw record stream: header, records, decoder, readers, writers.
-//! * [`inputs`] and [`whole_file`]: which files a command line names, and files that appear only when they are whole;
-//!   [`progress`]: how long runs report; [`guard`]: a fence around decoders that panic.
+//! * [`inputs`], [`out_dir`] and [`whole_file`]: which files a run reads, directories it may write to, and files that
+//!   appear only when they are whole; [`progress`]: how long runs report; [`guard`]: a fence around decoders that panic.
 //!
 //! The law these modules follow stands in `docs/spec/`; code cites it by page and section.
 // A panic or a wrapped number here would be wrong training data, or a tool that dies on a bad file.
@@ -15,6 +15,7 @@ pub mod conventions;
 pub mod guard;
 pub mod inputs;
 pub mod move16;
+pub mod out_dir;
 pub mod packed;
 pub mod piece;
 pub mod progress;

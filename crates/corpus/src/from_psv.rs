@@ -5,6 +5,7 @@
 //! by name and counted. Rows keep the order of the records, whatever the number of threads.
 
 mod error;
+mod json;
 mod judge;
 mod mates;
 mod plan;

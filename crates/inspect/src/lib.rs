@@ -2,7 +2,8 @@
 //!
 //! * [`check()`] judges files and gives a [`Report`]; [`CHECKS`] is the table of everything it can find;
 //! * [`info()`] gives what a file states about itself;
-//! * [`view()`] gives records and rows as a person reads them, board drawn.
+//! * [`view()`] gives records and rows as a person reads them, board drawn; [`board_text`] and [`board_svg`] draw a
+//!   position by itself.
 //!
 //! Each result is one value that prints twice: as text by `Display`, as JSON by serde. Nothing here prints.
 // A checker that dies on the file it is to judge has judged nothing.
@@ -21,4 +22,6 @@ pub use error::{Error, Result};
 pub use finding::{CHECKS, Check, Finding, Severity, Subject};
 pub use info::{ColumnInfo, Info, ShardInfo, StreamInfo, info};
 pub use report::{BlockFigure, KindCount, Report, ShuffleFigures, Totals};
-pub use view::{CandidateView, Entry, Format, Notation, PositionView, Selection, View, view};
+pub use view::{
+    CandidateView, Entry, Format, Notation, PositionView, Selection, View, board_svg, board_text, view,
+};

@@ -2,6 +2,7 @@
 
 mod board;
 mod read;
+mod svg;
 mod text;
 
 use crate::finding::lossy;
@@ -9,7 +10,9 @@ use manaka_core::Packed;
 use serde::Serialize;
 use std::path::PathBuf;
 
+pub use board::board_text;
 pub use read::view;
+pub use svg::board_svg;
 
 /// Which records or rows to show, counted from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,6 @@
 //! Why a fold could not be done, or a shard not read.
 
+use manaka_core::out_dir::OutDirError;
 use manaka_core::{Packed, stream};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,9 @@ pub enum Error {
         #[source]
         error: io::Error,
     },
+    /// The output directory is not empty, or cannot be made.
+    #[error(transparent)]
+    OutDir(#[from] OutDirError),
     /// A shard is no Parquet file that can be read, or writing one failed.
     #[error("{}: {error}", path.display())]
     Parquet {

@@ -17,6 +17,7 @@ use crate::policy::Policy;
 use crate::shard::{Footer, ShardReader, ShardSummary};
 use crate::spool::{Pool, Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
+use manaka_core::out_dir;
 use manaka_core::progress::Progress;
 use manaka_core::stream::StreamSet;
 use std::collections::BTreeMap;
@@ -77,6 +78,23 @@ impl PackOptions {
             resume: false,
             force: false,
         }
+    }
+
+    /// Refuses options that make no sense whatever the inputs are.
+    ///
+    /// # Errors
+    /// [`Error::Option`].
+    pub fn check(&self) -> Result<()> {
+        if self.prefix.is_empty() || self.prefix.contains(['/', '\\']) {
+            return Err(Error::Option("the prefix must be a file name"));
+        }
+        if !(self.softmax_temp_cp.is_finite() && self.softmax_temp_cp > 0.0) {
+            return Err(Error::Option("the softmax temperature must be finite and positive"));
+        }
+        if self.buckets.is_some_and(|buckets| !(1..=4096).contains(&buckets)) {
+            return Err(Error::Option("buckets must be between 1 and 4096"));
+        }
+        Ok(())
     }
 }
 
@@ -184,6 +202,7 @@ pub fn pack(
     options: &PackOptions,
     progress: &dyn Progress,
 ) -> Result<Summary> {
+    options.check()?;
     let plan = plan(&inputs, options)?;
     let temp = work_path(out, options);
     if !options.force && !options.resume {
@@ -199,6 +218,25 @@ pub fn work_path(out: &Path, options: &PackOptions) -> PathBuf {
     match &options.temp_dir {
         Some(dir) => dir.join(name("")),
         None => out.join(name(".")),
+    }
+}
+
+/// Makes the output directory ready: created or empty, or else that of an unfinished run that is to be resumed.
+///
+/// # Errors
+/// [`Error::Leftover`] when an unfinished run left its files and `options` do not say to go on; [`Error::OutDir`].
+pub fn claim(out: &Path, options: &PackOptions) -> Result<()> {
+    let temp = work_path(out, options);
+    match (temp.exists(), options.resume) {
+        (true, true) => Ok(()),
+        (true, false) => {
+            let again = out.display();
+            let what = format!(
+                "an unfinished run left this: go on with --resume, or remove it and {again} to start again"
+            );
+            Err(Error::Leftover { path: temp, what })
+        }
+        (false, _) => Ok(out_dir::create_empty(out)?),
     }
 }
 
@@ -227,9 +265,6 @@ fn pack_as(
     mut plan: Plan,
     progress: &dyn Progress,
 ) -> Result<Summary> {
-    if options.prefix.is_empty() || options.prefix.contains(['/', '\\']) {
-        return Err(Error::Option("the prefix must be a file name"));
-    }
     let set = StreamSet::open(inputs)?;
     let policy = Policy::new(*set.conventions(), options.softmax_temp_cp)?;
     let footer = Footer::of(&policy);

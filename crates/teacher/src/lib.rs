@@ -7,6 +7,7 @@
 
 mod convert;
 mod error;
+mod json;
 mod judge;
 mod options;
 mod refusal;

@@ -48,7 +48,10 @@ impl Default for Options {
 
 impl Options {
     /// Refuses what no teacher stream can state.
-    pub(crate) fn check(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Those of which [`Error::is_usage`] is true.
+    pub fn check(&self) -> Result<()> {
         let conventions = &self.parts.conventions;
         if (conventions.pov, conventions.policy_source) != (Pov::SideToMove, PolicySource::SoftmaxCp) {
             return Err(Error::NotTeacher);

@@ -3,13 +3,13 @@
 use super::Threads;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
-use crate::output::{Format, empty_dir, print, print_json, refused_at};
+use crate::output::{Format, print, print_json, refused_at};
 use crate::progress::Bar;
 use anyhow::Result;
 use manaka_core::inputs::PSV_SUFFIXES;
+use manaka_core::out_dir;
 use manaka_corpus::psv::{LayoutText, MoveLayout};
 use manaka_corpus::{MateFold, PsvOptions, Report, from_psv};
-use serde_json::json;
 use std::fmt::Write;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -96,14 +96,14 @@ pub fn run(args: Args) -> Result<Outcome> {
         threads: args.threads.get(),
     };
     let files = inputs::files(&args.raw, PSV_SUFFIXES)?;
-    empty_dir(&args.out)?;
+    out_dir::create_empty(&args.out)?;
     let bar = Bar::new("corpus");
     let result = from_psv(&files, &args.out, &options, &bar);
     bar.finish();
     let report = result?;
     match args.format {
         Format::Text => print(text(&report).trim_end())?,
-        Format::Json => print_json(&json(&report))?,
+        Format::Json => print_json(&report)?,
     }
     Ok(Outcome::findings(report.has_findings()))
 }
@@ -156,30 +156,4 @@ fn text(report: &Report) -> String {
         let _ = writeln!(out, "{} records refused: {}", report.refused_total(), counts.join("  "));
     }
     out
-}
-
-fn json(report: &Report) -> serde_json::Value {
-    let refused: serde_json::Map<String, serde_json::Value> =
-        report.refused.iter().map(|(reason, n)| (reason.id().to_owned(), (*n).into())).collect();
-    json!({
-        "records": report.records,
-        "rows": report.rows,
-        "games": report.games,
-        "unlisted": report.unlisted,
-        "refused": refused,
-        "refused_first": report.refused_first.iter().map(|r| json!({
-            "path": r.path, "record": r.record, "offset": r.offset, "reason": r.reason.id(), "detail": r.detail,
-        })).collect::<Vec<_>>(),
-        "truncated": report.torn.iter().map(|t| json!({
-            "path": t.path, "record": t.record, "offset": t.offset, "bytes": t.bytes,
-        })).collect::<Vec<_>>(),
-        "move16": report.layout.moves.to_string(),
-        "candidates": report.layout.candidates,
-        "record_len": report.layout.record_len(),
-        "mates_folded": report.mates_folded,
-        "scores_clamped": report.scores_clamped,
-        "files": report.files.iter().map(|f| json!({
-            "path": f.path, "rows": f.rows, "bytes": f.bytes,
-        })).collect::<Vec<_>>(),
-    })
 }

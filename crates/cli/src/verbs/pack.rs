@@ -3,13 +3,12 @@
 use super::Threads;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
-use crate::output::{Format, empty_dir, grouped, parse_bytes, print, print_json, refused_at};
+use crate::output::{Format, grouped, parse_bytes, print, print_json, refused_at};
 use crate::progress::Bar;
 use anyhow::{Result, bail};
 use manaka_core::inputs::{PARQUET_SUFFIXES, STREAM_SUFFIXES};
-use manaka_pack::{PackOptions, Summary, pack, plan, work_path};
+use manaka_pack::{PackOptions, Summary, claim, pack, plan, work_path};
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
@@ -84,13 +83,6 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: Args) -> Result<Outcome> {
-    if args.prefix.is_empty() || args.prefix.contains(['/', '\\']) {
-        return Err(Usage(format!("--prefix {:?}: not a file name", args.prefix)).into());
-    }
-    if !(args.softmax_temp_cp.is_finite() && args.softmax_temp_cp > 0.0) {
-        let message = format!("--softmax-temp-cp {}: must be finite and positive", args.softmax_temp_cp);
-        return Err(Usage(message).into());
-    }
     let files = inputs::files(&args.streams, STREAM_SUFFIXES)?;
     let exclude = match args.exclude.is_empty() {
         true => Vec::new(),
@@ -109,20 +101,12 @@ pub fn run(args: Args) -> Result<Outcome> {
         resume: args.resume,
         force: args.force,
     };
+    options.check().map_err(|error| Usage(error.to_string()))?;
     if args.dry_run {
         return dry_run(&files, &args.out, &options, args.format);
     }
+    claim(&args.out, &options)?;
     let temp = work_path(&args.out, &options);
-    if temp.exists() && !options.resume {
-        bail!(
-            "{}: an unfinished run left this: go on with --resume, or remove it and {} to start again",
-            temp.display(),
-            args.out.display()
-        );
-    }
-    if !temp.exists() {
-        empty_dir(&args.out)?;
-    }
     let bar = Bar::new("pack");
     let result = pack(files, &args.out, &options, &bar);
     bar.finish();
@@ -136,7 +120,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     })?;
     match args.format {
         Format::Text => print(text(&summary).trim_end())?,
-        Format::Json => print_json(&json(&summary))?,
+        Format::Json => print_json(&summary)?,
     }
     Ok(Outcome::findings(summary.refused_total() > 0))
 }
@@ -249,27 +233,4 @@ fn text(summary: &Summary) -> String {
         let _ = writeln!(out, "{refused} records refused: {}", counts.join("  "));
     }
     out
-}
-
-fn json(summary: &Summary) -> serde_json::Value {
-    json!({
-        "records": summary.records,
-        "rows": summary.rows,
-        "folded_away": summary.folded_away(),
-        "largest_weight": summary.largest_weight,
-        "excluded_positions": summary.excluded_positions,
-        "excluded_records": summary.excluded_records,
-        "in_memory": summary.plan.in_memory,
-        "seconds": summary.passes.iter().map(|(name, time)| (*name, time.as_secs_f64())).collect::<BTreeMap<_, _>>(),
-        "peak_memory": summary.peak_memory,
-        "refused": summary.refused,
-        "refused_first": summary.refused_first.iter().map(|r| json!({
-            "path": r.path, "record": r.record, "offset": r.offset, "reason": r.reason, "detail": r.detail,
-        })).collect::<Vec<_>>(),
-        "footer": summary.footer.pairs().into_iter().collect::<BTreeMap<_, _>>(),
-        "column_bytes": summary.column_bytes().into_iter().collect::<BTreeMap<_, _>>(),
-        "shards": summary.shards.iter().map(|s| json!({
-            "path": s.path, "rows": s.rows, "bytes": s.bytes,
-        })).collect::<Vec<_>>(),
-    })
 }

@@ -3,15 +3,15 @@
 use super::Threads;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
-use crate::output::{Format, empty_dir, print, print_json};
+use crate::output::{Format, print, print_json};
 use crate::progress::Bar;
 use anyhow::Result;
 use manaka_core::Conventions;
 use manaka_core::conventions::{DEFAULT_EVAL_COEF, DEFAULT_MATE_SCALE};
 use manaka_core::inputs::PARQUET_SUFFIXES;
+use manaka_core::out_dir;
 use manaka_core::stream::{Compression, PartsOptions};
 use manaka_teacher::{Options, Report, Strictness, convert};
-use serde_json::json;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -114,14 +114,14 @@ pub fn run(args: Args) -> Result<Outcome> {
         rejects: args.rejects,
     };
     let files = inputs::files(&args.corpus, PARQUET_SUFFIXES)?;
-    empty_dir(&args.out)?;
+    out_dir::create_empty(&args.out)?;
     let bar = Bar::new("teacher");
     let result = convert(&files, &args.out, &options, &bar);
     bar.finish();
     let report = result?;
     match args.format {
         Format::Text => print(text(&report, &conventions))?,
-        Format::Json => print_json(&json(&report, &conventions))?,
+        Format::Json => print_json(&report.stating(&conventions))?,
     }
     if report.beyond_mate_scale > 0 {
         // A judgement of the data is `check`'s; here it is only said, while the flags are still at hand.
@@ -157,27 +157,4 @@ fn text(report: &Report, c: &Conventions) -> String {
         ));
     }
     text
-}
-
-fn json(report: &Report, c: &Conventions) -> serde_json::Value {
-    let rejected: serde_json::Map<String, serde_json::Value> =
-        report.rejected.iter().map(|(reason, n)| (reason.id().to_owned(), n.into())).collect();
-    json!({
-        "rows": report.rows,
-        "written": report.written,
-        "rejected": report.rejected.total(),
-        "rejected_by_reason": rejected,
-        "mates": report.mates,
-        "beyond_mate_scale": report.beyond_mate_scale,
-        "conventions": {
-            "pov": c.pov.id(),
-            "policy_source": c.policy_source.id(),
-            "mate_scale": c.mate_scale,
-            "mate_slack": c.mate_slack,
-            "fv_scale": c.fv_scale,
-            "eval_coef": c.eval_coef,
-        },
-        "parts": report.parts.paths,
-        "bytes": report.parts.bytes,
-    })
 }

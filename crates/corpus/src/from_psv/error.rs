@@ -82,6 +82,9 @@ pub enum FromPsvError {
     /// An output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// The run was told to stop. Files that were whole by then stay.
+    #[error("stopped before the end")]
+    Cancelled,
     /// A thread ended without a word.
     #[error("a worker thread died")]
     Worker,

@@ -118,6 +118,9 @@ fn run(
         for (number, done) in result {
             waiting.insert(number, done);
             while let Some(done) = waiting.remove(&next) {
+                if progress.cancelled() {
+                    return Err(FromPsvError::Cancelled);
+                }
                 next += 1;
                 at += done.records;
                 collector.take(done.result?, done.begins_file)?;

@@ -5,8 +5,13 @@ use manaka_core::packed::EMPTY;
 use manaka_core::{Color, HandKind, Packed, PieceKind, Square};
 use std::fmt;
 
+/// A position as `manaka view` draws it; every line with its end.
+pub fn board_text(packed: &Packed, notation: Notation) -> impl fmt::Display {
+    fmt::from_fn(move |f| draw(f, packed, notation))
+}
+
 /// Draws a position, every line with its end.
-pub fn draw(f: &mut fmt::Formatter<'_>, packed: &Packed, notation: Notation) -> fmt::Result {
+pub(super) fn draw(f: &mut fmt::Formatter<'_>, packed: &Packed, notation: Notation) -> fmt::Result {
     const BORDER: &str = "+---------------------------+";
     let kanji = notation == Notation::Kanji;
     hand(f, packed, Color::White, kanji)?;
@@ -83,7 +88,7 @@ fn hand(f: &mut fmt::Formatter<'_>, packed: &Packed, color: Color, kanji: bool) 
     }
 }
 
-const fn name(kind: PieceKind) -> &'static str {
+pub(super) const fn name(kind: PieceKind) -> &'static str {
     match kind {
         PieceKind::King => "玉",
         PieceKind::Rook => "飛",
@@ -103,7 +108,7 @@ const fn name(kind: PieceKind) -> &'static str {
 }
 
 /// A number as kanji write it; counts that only broken data hold are left in digits.
-fn kanji_number(n: u8) -> String {
+pub(super) fn kanji_number(n: u8) -> String {
     const DIGITS: [&str; 10] = ["", "一", "二", "三", "四", "五", "六", "七", "八", "九"];
     match n {
         1..=9 => DIGITS[usize::from(n)].to_owned(),

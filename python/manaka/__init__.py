@@ -1,0 +1,59 @@
+"""Training data for shogi engines: streams, shards and positions.
+
+========================  =====================================================
+:func:`open_stream`       read ``.mpk`` streams: numpy batches, Arrow, records
+:class:`Writer`           write one, every record checked
+:class:`Position`         SFEN, 96 bytes, legal moves, board as text and SVG
+:func:`corpus`            raw PSV to corpus parquet
+:func:`teacher`           corpus parquet to streams
+:func:`pack`              streams to shuffled training shards
+:func:`check`             is this data healthy?
+:func:`info`              what files state about themselves
+========================  =====================================================
+
+Errors are :class:`Error` and its kinds, each with ``kind``, ``path``, ``record`` and ``offset``; ``OSError`` where the
+system fails.
+"""
+
+from manaka._manaka import Header, Position, __version__, move16, usi
+from manaka.errors import (
+    ConventionMismatch,
+    Error,
+    FormatError,
+    IllegalMoveError,
+    PositionError,
+    UsageError,
+)
+from manaka.records import CANDIDATE, NO_CP, RECORD, Batch, Record
+from manaka.runs import check, corpus, info, pack, teacher
+from manaka.stream import Batches, Stream, open_stream
+from manaka.writer import Writer, Written
+
+__all__ = [
+    "CANDIDATE",
+    "NO_CP",
+    "RECORD",
+    "Batch",
+    "Batches",
+    "ConventionMismatch",
+    "Error",
+    "FormatError",
+    "Header",
+    "IllegalMoveError",
+    "Position",
+    "PositionError",
+    "Record",
+    "Stream",
+    "UsageError",
+    "Writer",
+    "Written",
+    "__version__",
+    "check",
+    "corpus",
+    "info",
+    "move16",
+    "open_stream",
+    "pack",
+    "teacher",
+    "usi",
+]
