@@ -2,10 +2,10 @@
 //! fixed seed.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::Parser;
 use manaka_core::Conventions;
-use manaka_core::stream::{Candidate, Compression, PartsOptions, PartsWriter, Record};
+use manaka_core::stream::{Candidate, Compression, PartsOptions, PartsWriter, Record, RecordRef};
 use manaka_core::{Move16, Packed};
 use manaka_shogi::Board;
 use rand_chacha::ChaCha8Rng;
@@ -28,6 +28,9 @@ struct Args {
     /// Leave the parts uncompressed.
     #[arg(long)]
     raw: bool,
+    /// Write the records in random order; they are held in memory.
+    #[arg(long)]
+    shuffle: bool,
     /// Seed of everything.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -54,19 +57,50 @@ fn main() -> Result<()> {
     let mut board = Board::start();
     let mut moves = Vec::new();
     let mut game = Vec::new();
+    let mut held = Held::default();
     let mut written = 0;
     while written < args.records {
         play(&mut rng, &mut board, &mut moves, &mut game);
-        for record in &game {
-            if written < args.records {
+        for record in game.iter().take(usize::try_from(args.records - written)?) {
+            written += 1;
+            if args.shuffle {
+                held.push(record)?;
+            } else {
                 writer.write(record)?;
-                written += 1;
             }
         }
     }
+    held.write_shuffled(&mut rng, &mut writer)?;
     let summary = writer.finish()?;
     println!("{} records in {} parts, {} bytes", summary.records, summary.paths.len(), summary.bytes);
     Ok(())
+}
+
+/// Encoded records and where each begins.
+#[derive(Default)]
+struct Held {
+    bytes: Vec<u8>,
+    starts: Vec<usize>,
+}
+
+impl Held {
+    fn push(&mut self, record: &Record) -> Result<()> {
+        self.starts.push(self.bytes.len());
+        record.encode(&mut self.bytes)?;
+        Ok(())
+    }
+
+    fn write_shuffled(mut self, rng: &mut ChaCha8Rng, writer: &mut PartsWriter) -> Result<()> {
+        for last in (1..self.starts.len()).rev() {
+            let other = usize::try_from(rng.next_u64() % (last as u64 + 1))?;
+            self.starts.swap(last, other);
+        }
+        for start in self.starts {
+            let framed = RecordRef::frame(&self.bytes[start..]);
+            writer.write_ref(framed.map_err(|need| anyhow!("a record wants {need} bytes"))?)?;
+        }
+        Ok(())
+    }
 }
 
 /// Plays one game into `game`.
