@@ -1,0 +1,187 @@
+//! dlshogi's input planes, and the three forms they are delivered in (features.md §6).
+
+use super::attacks::{Bitboard, Dir, STEPS, bit, ray};
+use super::board::{Board, is_movers, kind};
+use super::view::View;
+use manaka_core::{HandKind, PieceKind, Square};
+
+/// Planes that differ by square: for each side 14 of pieces, 14 of attacks, 3 of attack counts.
+pub const PLANES1: usize = 62;
+/// Planes that are all zeros or all ones: hands and check.
+pub const PLANES2: usize = 57;
+/// Bytes of a row of the first planes, a bit a square.
+pub const BITS1: usize = (PLANES1 * Square::COUNT).div_ceil(8);
+/// Bytes of a row of the second planes, a bit a plane.
+pub const BITS2: usize = PLANES2.div_ceil(8);
+const _: () = assert!(BITS1 == 628 && BITS2 == 8);
+
+const KINDS: usize = PieceKind::COUNT;
+/// Planes of one side.
+const SIDE_PLANES: usize = PLANES1 / 2;
+const COUNTS: usize = SIDE_PLANES - 2 * KINDS;
+const _: () = assert!(COUNTS == 3);
+/// The plane of each board kind: P L N S B R G K +P +L +N +S +B +R.
+const PLANE: [usize; 16] = [7, 5, 4, 6, 3, 2, 1, 0, 13, 12, 11, 10, 9, 8, 0, 0];
+/// Planes a hand's kind has, in hand order.
+const HANDS: [u8; HandKind::COUNT] = [8, 4, 4, 4, 4, 2, 2];
+/// The plane of check.
+const CHECK: u32 = 56;
+
+/// The planes of one position: squares of the view as bits of a board, whole planes as bits of a word.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Planes {
+    first: [Bitboard; PLANES1],
+    second: u64,
+}
+
+impl Planes {
+    /// No piece anywhere: what [`Planes::set`] is called on.
+    pub const EMPTY: Self = Self { first: [0; PLANES1], second: 0 };
+
+    /// Makes the planes of a position.
+    pub fn set(&mut self, board: &Board<'_>, view: View) {
+        let mover = view.mover();
+        let squares = view.squares();
+        self.first.fill(0);
+        let mut occupied = 0;
+        for (square, _) in board.pieces() {
+            occupied |= bit(squares[square]);
+        }
+        // Squares attacked at least once, twice, three times; and once by others than the king.
+        let mut counts = [[0; COUNTS]; 2];
+        let mut without_king = [0; 2];
+        for (square, byte) in board.pieces() {
+            let seen = squares[square];
+            let side = usize::from(!is_movers(byte, mover));
+            let kind = kind(byte);
+            let plane = side * SIDE_PLANES + PLANE[kind];
+            let attacks = STEPS[side][kind][usize::from(seen)] | slides(kind, side, seen, occupied);
+            self.first[plane] |= bit(seen);
+            self.first[plane + KINDS] |= attacks;
+            let [once, twice, thrice] = &mut counts[side];
+            *thrice |= *twice & attacks;
+            *twice |= *once & attacks;
+            *once |= attacks;
+            if kind != PieceKind::King as usize {
+                without_king[side] |= attacks;
+            }
+        }
+        for (side, counts) in counts.iter().enumerate() {
+            self.first[side * SIDE_PLANES + 2 * KINDS..][..COUNTS].copy_from_slice(counts);
+        }
+
+        self.second = 0;
+        let mut at = 0;
+        for color in [mover, mover.flip()] {
+            for (&count, planes) in board.hand(color).iter().zip(HANDS) {
+                self.second |= ((1 << count.min(planes)) - 1) << at;
+                at += u32::from(planes);
+            }
+        }
+        let check = without_king[1] & bit(squares[board.king(mover)]) != 0;
+        self.second |= u64::from(check) << CHECK;
+    }
+
+    /// Writes both bit-packed forms (features.md §6.2).
+    pub fn bits(&self, first: &mut [u8; BITS1], second: &mut [u8; BITS2]) {
+        #[expect(clippy::cast_possible_truncation, reason = "halves")]
+        const fn halves(board: Bitboard) -> (u64, u64) {
+            (board as u64, (board >> 64) as u64)
+        }
+        const WORDS: usize = (PLANES1 * Square::COUNT).div_ceil(64) + 2;
+        let mut words = [0u64; WORDS];
+        for (plane, &board) in self.first.iter().enumerate() {
+            let at = plane * Square::COUNT;
+            let (word, shift) = (at / 64, at % 64);
+            let (low, high) = halves(board);
+            words[word] |= low << shift;
+            // In two steps: a shift by 64 is none.
+            words[word + 1] |= low >> 1 >> (63 - shift) | high << shift;
+            words[word + 2] |= high >> 1 >> (63 - shift);
+        }
+        for (bytes, word) in first.chunks_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+        }
+        *second = self.second.to_le_bytes();
+    }
+
+    /// Writes a number a square: 0 and 1 as `T` (features.md §6.1).
+    pub fn unfold<T: Unfolded>(
+        &self,
+        first: &mut [T; PLANES1 * Square::COUNT],
+        second: &mut [T; PLANES2 * Square::COUNT],
+    ) {
+        let (planes, _) = first.as_chunks_mut::<{ Square::COUNT }>();
+        for (plane, &board) in planes.iter_mut().zip(&self.first) {
+            T::unfold(board, plane);
+        }
+        let (planes, _) = second.as_chunks_mut::<{ Square::COUNT }>();
+        for (at, plane) in planes.iter_mut().enumerate() {
+            plane.fill(T::BIT[usize::from(self.second >> at & 1 != 0)]);
+        }
+    }
+}
+
+/// A number that planes are unfolded to.
+pub trait Unfolded: Copy {
+    /// Zero and one.
+    const BIT: [Self; 2];
+    /// Eight numbers by eight bits, lowest first.
+    const BYTE: [[Self; 8]; 256];
+
+    /// Writes a board, a number a square.
+    fn unfold(board: Bitboard, plane: &mut [Self; Square::COUNT]) {
+        let (eights, last) = plane.as_chunks_mut::<8>();
+        for (eight, byte) in eights.iter_mut().zip(board.to_le_bytes()) {
+            *eight = Self::BYTE[usize::from(byte)];
+        }
+        last.fill(Self::BIT[usize::from(board >> 80 & 1 != 0)]);
+    }
+}
+
+macro_rules! unfolded {
+    ($number:ty, $zero:literal, $one:literal) => {
+        impl Unfolded for $number {
+            const BIT: [Self; 2] = [$zero, $one];
+            const BYTE: [[Self; 8]; 256] = {
+                let mut table = [[$zero; 8]; 256];
+                let mut at = 0;
+                while at < 2048 {
+                    if at / 8 >> (at % 8) & 1 != 0 {
+                        table[at / 8][at % 8] = $one;
+                    }
+                    at += 1;
+                }
+                table
+            };
+        }
+    };
+}
+unfolded!(u8, 0, 1);
+unfolded!(f32, 0.0, 1.0);
+
+/// What a sliding piece attacks beyond its steps, up to and including the first piece in the way.
+#[inline]
+fn slides(kind: usize, side: usize, square: u8, occupied: Bitboard) -> Bitboard {
+    const ROOK: usize = PieceKind::Rook as usize;
+    const BISHOP: usize = PieceKind::Bishop as usize;
+    const LANCE: usize = PieceKind::Lance as usize;
+    const DRAGON: usize = PieceKind::Dragon as usize;
+    const HORSE: usize = PieceKind::Horse as usize;
+    match kind {
+        LANCE => ray(if side == 0 { Dir::Up } else { Dir::Down }, square, occupied),
+        ROOK | DRAGON => {
+            ray(Dir::Up, square, occupied)
+                | ray(Dir::Down, square, occupied)
+                | ray(Dir::Left, square, occupied)
+                | ray(Dir::Right, square, occupied)
+        }
+        BISHOP | HORSE => {
+            ray(Dir::UpLeft, square, occupied)
+                | ray(Dir::UpRight, square, occupied)
+                | ray(Dir::DownLeft, square, occupied)
+                | ray(Dir::DownRight, square, occupied)
+        }
+        _ => 0,
+    }
+}
