@@ -75,7 +75,8 @@ def sample() -> list[Position]:
     sfens = []
     for name in ("corpus.parquet", "fairy-corpus.parquet"):
         rows = pq.read_table(corpora / name, columns=["sfen"])["sfen"].to_pylist()
-        sfens += random.Random(7).sample([text.removeprefix("sfen ") for text in rows], 2500)
+        # Read and written again: corpora leave the move number out.
+        sfens += [write_sfen(*read_sfen(text + " 1")) for text in random.Random(7).sample(rows, 2500)]
     sfens += [*STARTS, MATSURI, MOST_MOVES, *DROP_MATES, *playouts(505, 2500)]
     sfens += composed(506, 1500) + hunted_kings(507, 800) + full_hands(508, 400)
     positions = []
