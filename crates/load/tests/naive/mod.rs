@@ -25,8 +25,7 @@ type Men = BTreeMap<(i32, i32), (bool, u8)>;
 fn men(packed: &[u8; 96], mirrored: bool) -> Men {
     let white = packed[95] == 1;
     let mut men = Men::new();
-    for square in 0..81usize {
-        let byte = packed[square];
+    for (square, &byte) in packed[..81].iter().enumerate() {
         if byte == 0xFF {
             continue;
         }
@@ -93,7 +92,7 @@ fn attacks(men: &Men, from: (i32, i32), own: bool, kind: u8) -> Vec<(i32, i32)> 
     let gold = vec![(0, 1), (1, 1), (-1, 1), (1, 0), (-1, 0), (0, -1)];
     let straight = vec![(0, 1), (0, -1), (1, 0), (-1, 0)];
     let diagonal = vec![(1, 1), (1, -1), (-1, 1), (-1, -1)];
-    let (steps, slides): (Vec<(i32, i32)>, Vec<(i32, i32)>) = match kind {
+    let (steps, slides) = match kind {
         0 => ([straight, diagonal].concat(), vec![]),
         1 => (vec![], straight),
         2 => (vec![], diagonal),

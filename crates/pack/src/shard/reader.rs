@@ -12,6 +12,7 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
 use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::Type;
+use std::cmp::Ordering;
 use std::fs::File;
 use std::mem::take;
 use std::path::{Path, PathBuf};
@@ -294,6 +295,11 @@ impl Group<'_> {
         ParquetError::General(format!("column {name} is shorter than the footer says or of another type"))
     }
 
+    fn long(&self, column: usize) -> ParquetError {
+        let name = self.metadata.column(column).column_path().string();
+        ParquetError::General(format!("column {name} is longer than the footer says"))
+    }
+
     fn packed(&self, out: &mut Vec<[u8; PACKED_LEN]>) -> ParquetResult<()> {
         const PACKED: usize = 0;
         if !chunk::plain(&mut self.pages(PACKED)?, out)? {
@@ -302,7 +308,11 @@ impl Group<'_> {
                 out.push(value.data().try_into().map_err(|_| self.short(PACKED))?);
             }
         }
-        if out.len() == self.rows { Ok(()) } else { Err(self.short(PACKED)) }
+        match out.len().cmp(&self.rows) {
+            Ordering::Less => Err(self.short(PACKED)),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(self.long(PACKED)),
+        }
     }
 
     /// All values of a required column, appended to `values`.
@@ -314,6 +324,9 @@ impl Group<'_> {
             if records == 0 {
                 return Err(self.short(column));
             }
+        }
+        if reader.read_records(1, None, None, &mut values)?.0 > 0 {
+            return Err(self.long(column));
         }
         Ok(values)
     }
@@ -333,6 +346,10 @@ impl Group<'_> {
                 return Err(self.short(column));
             }
             read += records;
+        }
+        let (more, ..) = reader.read_records(1, Some(&mut definition), Some(&mut repetition), &mut values)?;
+        if more > 0 {
+            return Err(self.long(column));
         }
         let mut starts = Vec::with_capacity(self.rows + 1);
         starts.extend(repetition.iter().enumerate().filter(|&(_, &level)| level == 0).map(|(at, _)| at));
