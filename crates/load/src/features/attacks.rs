@@ -77,48 +77,47 @@ pub const fn ray(dir: Dir, square: u8, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// Single steps by board kind, for the viewer's own side: (left, up).
-const GOLD: &[(i32, i32)] = &[(0, 1), (1, 1), (-1, 1), (1, 0), (-1, 0), (0, -1)];
-const STRAIGHT: &[(i32, i32)] = &[(0, 1), (0, -1), (1, 0), (-1, 0)];
-const DIAGONAL: &[(i32, i32)] = &[(1, 1), (-1, 1), (1, -1), (-1, -1)];
-const MOVES: [&[(i32, i32)]; PieceKind::COUNT] = [
+/// Single steps of the viewer's own pieces, (left, up), by what several kinds share.
+const MOVES: [&[(i32, i32)]; 8] = [
+    &[],
     &DELTAS,
-    &[],
-    &[],
-    GOLD,
+    &[(0, 1), (1, 1), (-1, 1), (1, 0), (-1, 0), (0, -1)],
     &[(0, 1), (1, 1), (-1, 1), (1, -1), (-1, -1)],
     &[(1, 2), (-1, 2)],
-    &[],
     &[(0, 1)],
-    DIAGONAL,
-    STRAIGHT,
-    GOLD,
-    GOLD,
-    GOLD,
-    GOLD,
+    &[(1, 1), (-1, 1), (1, -1), (-1, -1)],
+    &[(0, 1), (0, -1), (1, 0), (-1, 0)],
 ];
+/// Which of them a board kind has: K R B G S N L P +R +B +S +N +L +P.
+const OF_KIND: [u8; 16] = [1, 0, 0, 2, 3, 4, 0, 5, 6, 7, 2, 2, 2, 2, 0, 0];
+const _: () = assert!(PieceKind::COUNT <= OF_KIND.len());
 
-/// The steps of the viewer's pieces and of its opponent's, by board kind and square.
-pub static STEPS: [[[Bitboard; Square::COUNT]; 16]; 2] = {
-    let mut steps = [[[0; Square::COUNT]; 16]; 2];
-    let mut kind = 0;
-    while kind < PieceKind::COUNT {
+/// The single steps of the viewer's pieces (side 0) and of its opponent's (side 1), by board kind.
+#[inline]
+pub fn steps(side: usize, kind: usize, square: u8) -> Bitboard {
+    STEPS[side & 1][usize::from(OF_KIND[kind & 15] & 7)][square as usize % Square::COUNT]
+}
+
+static STEPS: [[[Bitboard; Square::COUNT]; MOVES.len()]; 2] = {
+    let mut steps = [[[0; Square::COUNT]; MOVES.len()]; 2];
+    let mut moves = 0;
+    while moves < MOVES.len() {
         let mut from = 0;
         while from < 81 {
             let mut number = 0;
-            while number < MOVES[kind].len() {
-                let (left, up) = MOVES[kind][number];
+            while number < MOVES[moves].len() {
+                let (left, up) = MOVES[moves][number];
                 if let Some(to) = shifted(from, left, up) {
-                    steps[0][kind][from as usize] |= 1 << to;
+                    steps[0][moves][from as usize] |= 1 << to;
                 }
                 if let Some(to) = shifted(from, -left, -up) {
-                    steps[1][kind][from as usize] |= 1 << to;
+                    steps[1][moves][from as usize] |= 1 << to;
                 }
                 number += 1;
             }
             from += 1;
         }
-        kind += 1;
+        moves += 1;
     }
     steps
 };

@@ -28,9 +28,16 @@ const BOARDS: [[i32; PieceKind::COUNT]; 2] = [
     [1629, 1305, 981, 819, 657, 495, 333, 171, 1467, 1143, 819, 819, 819, 819],
 ];
 
-/// By mover and board byte: the first index in the mover's list and in its opponent's, whose squares are turned.
-static BASES: [[[i32; 2]; 32]; 2] = {
-    let mut bases = [[[0; 2]; 32]; 2];
+/// An index of the mover's list, and of its opponent's in the upper half: both are found by one addition.
+type Pair = u64;
+
+const fn pair(own: i32, other: i32) -> Pair {
+    own as u64 | (other as u64) << 32
+}
+
+/// By mover and board byte: the pair of a piece on the first square, whose turned square is the last.
+static BASES: [[Pair; 32]; 2] = {
+    let mut bases = [[0; 32]; 2];
     let mut mover = 0;
     while mover < 2 {
         let mut byte = 0;
@@ -38,7 +45,7 @@ static BASES: [[[i32; 2]; 32]; 2] = {
             let (color, kind) = (byte >> 4, byte & 15);
             if kind < PieceKind::COUNT {
                 let other = (color != mover) as usize;
-                bases[mover][byte] = [BOARDS[other][kind], BOARDS[1 - other][kind] + 80];
+                bases[mover][byte] = pair(BOARDS[other][kind], BOARDS[1 - other][kind]);
             }
             byte += 1;
         }
@@ -47,50 +54,95 @@ static BASES: [[[i32; 2]; 32]; 2] = {
     bases
 };
 
-/// The P indices of a position, in the order of features.md §3: entry `n` of both lists is the same piece.
-#[inline]
-fn men(board: &Board<'_>, view: View, own: &mut [i32; MEN], other: &mut [i32; MEN]) -> usize {
-    let squares = view.squares();
-    let bases = &BASES[view.mover() as usize];
-    let mut n = 0;
-    for (square, byte) in board.men() {
-        let seen = i32::from(squares[square]);
-        let base = &bases[usize::from(byte & 31)];
-        // A board holds at most 38 of them: the bound is there for the compiler.
-        if n < MEN {
-            own[n] = base[0] + seen;
-            other[n] = base[1] - seen;
-            n += 1;
-        }
+/// A square from 0 to 80 and the same turned.
+static SQUARES: [Pair; Square::COUNT] = {
+    let mut squares = [0; Square::COUNT];
+    let mut square = 0;
+    while square < 81 {
+        squares[square as usize] = pair(square, 80 - square);
+        square += 1;
     }
-    for color in Color::ALL {
-        let foreign = usize::from(color != view.mover());
-        for (kind, &count) in board.hand(color).iter().enumerate() {
-            for number in 0..i32::from(count) {
-                if n < MEN {
-                    own[n] = HANDS[foreign][kind] + number;
-                    other[n] = HANDS[1 - foreign][kind] + number;
-                    n += 1;
+    squares
+};
+
+/// By whether it is the other side's: the first pair of each kind in hand.
+const IN_HAND: [[Pair; HandKind::COUNT]; 2] = {
+    let mut hands = [[0; HandKind::COUNT]; 2];
+    let mut kind = 0;
+    while kind < HandKind::COUNT {
+        hands[0][kind] = pair(HANDS[0][kind], HANDS[1][kind]);
+        hands[1][kind] = pair(HANDS[1][kind], HANDS[0][kind]);
+        kind += 1;
+    }
+    hands
+};
+
+/// Pieces of a position as pairs, in the order of features.md §3: entry `n` of both lists is the same piece.
+struct Men {
+    /// With room for what is written behind the last and counts for nothing.
+    pairs: [Pair; 64],
+    count: usize,
+}
+
+impl Men {
+    #[inline]
+    fn of(board: &Board<'_>, view: View) -> Self {
+        let squares = view.squares();
+        let bases = &BASES[view.mover() as usize];
+        let mut men = Self { pairs: [0; 64], count: 0 };
+        board.pieces(|square, byte| {
+            let seen = usize::from(squares[square]);
+            // A king is written over by the next.
+            men.pairs[men.count % 64] = bases[usize::from(byte & 31)] + SQUARES[seen];
+            men.count += usize::from(byte & 15 != PieceKind::King as u8);
+        });
+        for color in Color::ALL {
+            let foreign = usize::from(color != view.mover());
+            board.hand(color, |kind, count| {
+                let (mut left, mut next) = (usize::from(count), IN_HAND[foreign][kind]);
+                // Four at a time; most hands hold fewer.
+                while left > 0 {
+                    if let Some(four) = men.pairs[men.count.min(60)..].first_chunk_mut::<4>() {
+                        *four = FOUR.map(|number| next + number);
+                    }
+                    let taken = left.min(4);
+                    men.count += taken;
+                    left -= taken;
+                    next += 4 * ONE;
                 }
-            }
+            });
+        }
+        men.count = men.count.min(MEN);
+        men
+    }
+
+    /// Writes both lists, with a number added to each.
+    #[inline]
+    fn write(&self, add: [i32; 2], own: &mut [i32; MEN], other: &mut [i32; MEN]) {
+        for (at, ((&pair, own), other)) in self.pairs.iter().zip(own).zip(other).enumerate() {
+            let [first, second] = halves(pair);
+            let there = at < self.count;
+            *own = if there { first + add[0] } else { PAD };
+            *other = if there { second + add[1] } else { PAD };
         }
     }
-    n
+}
+
+const ONE: Pair = pair(1, 1);
+const FOUR: [Pair; 4] = [0, ONE, 2 * ONE, 3 * ONE];
+
+#[expect(clippy::cast_possible_truncation, reason = "the halves of a pair")]
+const fn halves(pair: Pair) -> [i32; 2] {
+    [pair as i32, (pair >> 32) as i32]
 }
 
 /// Writes a row of HalfKP: the mover's list and its opponent's, filled up with [`PAD`] (features.md §4).
 #[inline]
 pub fn halfkp(board: &Board<'_>, view: View, own: &mut [i32; HALFKP_WIDTH], other: &mut [i32; HALFKP_WIDTH]) {
-    let n = men(board, view, own, other);
-    let mover = view.mover();
-    let squares = view.squares();
-    let king = INPUTS * i32::from(squares[board.king(mover)]);
-    let other_king = INPUTS * (80 - i32::from(squares[board.king(mover.flip())]));
-    for at in 0..HALFKP_WIDTH {
-        let is = at < n;
-        own[at] = if is { own[at] + king } else { PAD };
-        other[at] = if is { other[at] + other_king } else { PAD };
-    }
+    let (mover, squares) = (view.mover(), view.squares());
+    let king = i32::from(squares[board.king(mover)]);
+    let enemy = 80 - i32::from(squares[board.king(mover.flip())]);
+    Men::of(board, view).write([king * INPUTS, enemy * INPUTS], own, other);
 }
 
 /// Writes a row of KP: the pieces, the own king, the other king, filled up with [`PAD`] (features.md §5).
@@ -99,9 +151,10 @@ pub fn kp(board: &Board<'_>, view: View, own: &mut [i32; KP_WIDTH], other: &mut 
     const OWN: i32 = BOARDS[0][PieceKind::King as usize];
     const OTHER: i32 = BOARDS[1][PieceKind::King as usize];
     let (Some(own_men), Some(other_men)) = (own.first_chunk_mut(), other.first_chunk_mut()) else { return };
-    let n = men(board, view, own_men, other_men);
-    let mover = view.mover();
-    let squares = view.squares();
+    let men = Men::of(board, view);
+    men.write([0, 0], own_men, other_men);
+    let n = men.count;
+    let (mover, squares) = (view.mover(), view.squares());
     let king = i32::from(squares[board.king(mover)]);
     let enemy = i32::from(squares[board.king(mover.flip())]);
     own[n..].fill(PAD);

@@ -1,6 +1,6 @@
 //! dlshogi's input planes, and the three forms they are delivered in (features.md §6).
 
-use super::attacks::{Bitboard, Dir, STEPS, bit, ray};
+use super::attacks::{Bitboard, Dir, bit, ray, steps};
 use super::board::{Board, is_movers, kind};
 use super::view::View;
 use manaka_core::{HandKind, PieceKind, Square};
@@ -22,10 +22,12 @@ const COUNTS: usize = SIDE_PLANES - 2 * KINDS;
 const _: () = assert!(COUNTS == 3);
 /// The plane of each board kind: P L N S B R G K +P +L +N +S +B +R.
 const PLANE: [usize; 16] = [7, 5, 4, 6, 3, 2, 1, 0, 13, 12, 11, 10, 9, 8, 0, 0];
-/// Planes a hand's kind has, in hand order.
-const HANDS: [u8; HandKind::COUNT] = [8, 4, 4, 4, 4, 2, 2];
+/// The first plane of a hand's kind and how many it has, in hand order.
+const HANDS: [(u32, u8); HandKind::COUNT] = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 4), (24, 2), (26, 2)];
+/// Planes of one hand.
+const HAND_PLANES: u32 = 28;
 /// The plane of check.
-const CHECK: u32 = 56;
+const CHECK: u32 = 2 * HAND_PLANES;
 
 /// The planes of one position: squares of the view as bits of a board, whole planes as bits of a word.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,18 +46,16 @@ impl Planes {
         let squares = view.squares();
         self.first.fill(0);
         let mut occupied = 0;
-        for (square, _) in board.pieces() {
-            occupied |= bit(squares[square]);
-        }
+        board.pieces(|square, _| occupied |= bit(squares[square]));
         // Squares attacked at least once, twice, three times; and once by others than the king.
         let mut counts = [[0; COUNTS]; 2];
         let mut without_king = [0; 2];
-        for (square, byte) in board.pieces() {
+        board.pieces(|square, byte| {
             let seen = squares[square];
             let side = usize::from(!is_movers(byte, mover));
             let kind = kind(byte);
             let plane = side * SIDE_PLANES + PLANE[kind];
-            let attacks = STEPS[side][kind][usize::from(seen)] | slides(kind, side, seen, occupied);
+            let attacks = steps(side, kind, seen) | slides(kind, side, seen, occupied);
             self.first[plane] |= bit(seen);
             self.first[plane + KINDS] |= attacks;
             let [once, twice, thrice] = &mut counts[side];
@@ -65,7 +65,7 @@ impl Planes {
             if kind != PieceKind::King as usize {
                 without_king[side] |= attacks;
             }
-        }
+        });
         for (side, counts) in counts.iter().enumerate() {
             self.first[side * SIDE_PLANES + 2 * KINDS..][..COUNTS].copy_from_slice(counts);
         }
@@ -73,10 +73,11 @@ impl Planes {
         self.second = 0;
         let mut at = 0;
         for color in [mover, mover.flip()] {
-            for (&count, planes) in board.hand(color).iter().zip(HANDS) {
-                self.second |= ((1 << count.min(planes)) - 1) << at;
-                at += u32::from(planes);
-            }
+            board.hand(color, |kind, count| {
+                let (base, planes) = HANDS[kind];
+                self.second |= ((1 << count.min(planes)) - 1) << (at + base);
+            });
+            at += HAND_PLANES;
         }
         let check = without_king[1] & bit(squares[board.king(mover)]) != 0;
         self.second |= u64::from(check) << CHECK;
@@ -88,20 +89,33 @@ impl Planes {
         const fn halves(board: Bitboard) -> (u64, u64) {
             (board as u64, (board >> 64) as u64)
         }
-        const WORDS: usize = (PLANES1 * Square::COUNT).div_ceil(64) + 2;
+        const WORDS: usize = (PLANES1 * Square::COUNT).div_ceil(64) + 1;
         let mut words = [0u64; WORDS];
-        for (plane, &board) in self.first.iter().enumerate() {
-            let at = plane * Square::COUNT;
-            let (word, shift) = (at / 64, at % 64);
+        // Bits behind the last whole word, which are fewer than 64.
+        let (mut word, mut held, mut rest) = (0, 0, 0);
+        for &board in &self.first {
             let (low, high) = halves(board);
-            words[word] |= low << shift;
+            words[word] = rest | low << held;
             // In two steps: a shift by 64 is none.
-            words[word + 1] |= low >> 1 >> (63 - shift) | high << shift;
-            words[word + 2] |= high >> 1 >> (63 - shift);
+            let over = low >> 1 >> (63 - held);
+            // 17 bits are left of the board.
+            rest = over | high << held;
+            word += 1;
+            held += 17;
+            if held >= 64 {
+                words[word] = rest;
+                word += 1;
+                held -= 64;
+                rest = high >> (17 - held);
+            }
         }
-        for (bytes, word) in first.chunks_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+        words[word] = rest;
+        let (eights, last) = first.as_chunks_mut::<8>();
+        for (bytes, word) in eights.iter_mut().zip(words) {
+            *bytes = word.to_le_bytes();
         }
+        let end = words[BITS1 / 8].to_le_bytes();
+        last.copy_from_slice(&end[..last.len()]);
         *second = self.second.to_le_bytes();
     }
 
