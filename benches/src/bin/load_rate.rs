@@ -1,4 +1,5 @@
-//! How fast shards become batches: positions a second of one worker thread, beside only decoding the same columns.
+//! How fast shards become batches, beside only decoding the same columns: positions a second of time passed, and a
+//! second of processor time, which other programs on the machine disturb less.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
 use anyhow::{Result, ensure};
@@ -71,9 +72,39 @@ impl Case {
     }
 }
 
-/// Positions a second of only decoding columns.
-fn decode(set: &ShardSet, wanted: Projection) -> Result<f64> {
-    let began = Instant::now();
+/// Positions a second that passed, and a second of all threads' processor time.
+#[derive(Clone, Copy, Default)]
+struct Rates {
+    wall: f64,
+    core: f64,
+}
+
+impl Rates {
+    #[expect(clippy::cast_precision_loss, reason = "figures to be read")]
+    fn of(run: impl FnOnce() -> Result<u64>) -> Result<Self> {
+        let (began, before) = (Instant::now(), processor_time()?);
+        let rows = run()? as f64;
+        let (wall, core) = (began.elapsed().as_secs_f64(), (processor_time()? - before) as f64 / 1e9);
+        Ok(Self { wall: rows / wall, core: rows / core })
+    }
+
+    fn best(self, other: Self) -> Self {
+        Self { wall: self.wall.max(other.wall), core: self.core.max(other.core) }
+    }
+}
+
+/// Nanoseconds that the threads of this process have run; those of the loader are alive as long as it is.
+fn processor_time() -> Result<u64> {
+    let mut sum = 0;
+    for task in std::fs::read_dir("/proc/self/task")? {
+        let text = std::fs::read_to_string(task?.path().join("schedstat"))?;
+        sum += text.split(' ').next().unwrap_or_default().parse::<u64>()?;
+    }
+    Ok(sum)
+}
+
+/// Only decodes columns.
+fn decode(set: &ShardSet, wanted: Projection) -> Result<u64> {
     let mut rows = Rows::default();
     let mut count = 0;
     for shard in set.shards() {
@@ -83,24 +114,18 @@ fn decode(set: &ShardSet, wanted: Projection) -> Result<f64> {
         }
     }
     ensure!(count == set.rows());
-    Ok(rate(count, began))
+    Ok(count)
 }
 
-/// Positions a second of one epoch.
-fn epoch(loader: &mut Loader, batch: &mut Batch) -> Result<f64> {
+/// Loads one epoch.
+fn epoch(loader: &mut Loader, batch: &mut Batch) -> Result<u64> {
     loader.begin_epoch(0)?;
-    let began = Instant::now();
     let mut count = 0;
     while loader.next_into(batch)? {
         count += batch.rows as u64;
     }
     ensure!(count == loader.rows());
-    Ok(rate(count, began))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a figure to be read")]
-fn rate(rows: u64, began: Instant) -> f64 {
-    rows as f64 / began.elapsed().as_secs_f64()
+    Ok(count)
 }
 
 fn main() -> Result<()> {
@@ -113,16 +138,20 @@ fn main() -> Result<()> {
         args.threads,
         args.repeat
     );
-    println!("{:20} {:>16} {:>16} {:>8}", "case", "positions/s", "only decoding", "ratio");
+    println!("{:18} {:>13} {:>15} {:>15} {:>6}", "case", "rows/s", "rows/core-s", "only decoding", "ratio");
     let mut batch = Batch::default();
     for case in CASES.iter().filter(|case| case.name.starts_with(&args.only)) {
         let mut loader = Loader::new(vec![ShardSet::open(&args.shards)?.into()], case.options(&args))?;
-        let (mut decoded, mut loaded) = (0f64, 0f64);
+        let (mut decoded, mut loaded) = (Rates::default(), Rates::default());
         for _ in 0..args.repeat {
-            decoded = decoded.max(decode(&set, case.projection())?);
-            loaded = loaded.max(epoch(&mut loader, &mut batch)?);
+            decoded = decoded.best(Rates::of(|| decode(&set, case.projection()))?);
+            loaded = loaded.best(Rates::of(|| epoch(&mut loader, &mut batch))?);
         }
-        println!("{:20} {loaded:16.0} {decoded:16.0} {:7.2}x", case.name, decoded / loaded);
+        let ratio = decoded.core / loaded.core;
+        println!(
+            "{:18} {:13.0} {:15.0} {:15.0} {ratio:5.2}x",
+            case.name, loaded.wall, loaded.core, decoded.core
+        );
     }
     Ok(())
 }

@@ -94,17 +94,21 @@ pub fn fill(task: &mut Task, options: &Options) -> Result<()> {
 
 fn targets(part: &Part<'_>, options: &Options, batch: &mut Batch) -> Result<()> {
     let rows = &part.group.rows;
-    let black = part.slot.set().conventions().pov == Pov::Black;
-    for (row, at) in part.each() {
-        let target = || {
-            let z = rows.value_z.get(row).copied();
-            let q = rows.value_q.get(row).copied();
-            let value = targets::value(z, q, options.blend)?;
-            // conventions.md §2: stated by Black, and White's is the opposite.
-            let turned = black && Pov::Black.negates_for(part.view(row)?.mover());
-            Ok((if turned { -value } else { value }, targets::weight(rows.weight[row], options.weight)?))
-        };
-        (batch.value[at], batch.weight[at]) = target().map_err(|fault| part.error(row, fault))?;
+    let to = part.at..part.at + part.rows.len();
+    let values = &mut batch.value[to.clone()];
+    let fault = |(row, fault)| part.error(part.rows.start + row, fault);
+    let (value_z, value_q) = (rows.value_z.get(part.rows.clone()), rows.value_q.get(part.rows.clone()));
+    targets::values(value_z, value_q, options.blend, values).map_err(fault)?;
+    targets::weights(&rows.weight[part.rows.clone()], options.weight, &mut batch.weight[to])
+        .map_err(fault)?;
+    if part.slot.set().conventions().pov == Pov::Black {
+        // conventions.md §2: stated by Black, and White's is the opposite.
+        for (row, at) in part.each() {
+            let view = part.view(row).map_err(|fault| part.error(row, fault))?;
+            if Pov::Black.negates_for(view.mover()) {
+                batch.value[at] = -batch.value[at];
+            }
+        }
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ const BOARDS: [[i32; PieceKind::COUNT]; 2] = [
 type Pair = u64;
 
 const fn pair(own: i32, other: i32) -> Pair {
-    own as u64 | (other as u64) << 32
+    own.cast_unsigned() as u64 | (other.cast_unsigned() as u64) << 32
 }
 
 /// By mover and board byte: the pair of a piece on the first square, whose turned square is the last.
@@ -85,16 +85,17 @@ struct Men {
 }
 
 impl Men {
+    const NONE: Self = Self { pairs: [0; 64], count: 0 };
+
     #[inline]
-    fn of(board: &Board<'_>, view: View) -> Self {
+    fn collect(&mut self, board: &Board<'_>, view: View) {
         let squares = view.squares();
         let bases = &BASES[view.mover() as usize];
-        let mut men = Self { pairs: [0; 64], count: 0 };
         board.pieces(|square, byte| {
             let seen = usize::from(squares[square]);
             // A king is written over by the next.
-            men.pairs[men.count % 64] = bases[usize::from(byte & 31)] + SQUARES[seen];
-            men.count += usize::from(byte & 15 != PieceKind::King as u8);
+            self.pairs[self.count % 64] = bases[usize::from(byte & 31)] + SQUARES[seen];
+            self.count += usize::from(byte & 15 != PieceKind::King as u8);
         });
         for color in Color::ALL {
             let foreign = usize::from(color != view.mover());
@@ -102,28 +103,28 @@ impl Men {
                 let (mut left, mut next) = (usize::from(count), IN_HAND[foreign][kind]);
                 // Four at a time; most hands hold fewer.
                 while left > 0 {
-                    if let Some(four) = men.pairs[men.count.min(60)..].first_chunk_mut::<4>() {
+                    if let Some(four) = self.pairs[self.count.min(60)..].first_chunk_mut::<4>() {
                         *four = FOUR.map(|number| next + number);
                     }
                     let taken = left.min(4);
-                    men.count += taken;
+                    self.count += taken;
                     left -= taken;
                     next += 4 * ONE;
                 }
             });
         }
-        men.count = men.count.min(MEN);
-        men
+        self.count = self.count.min(MEN);
     }
 
     /// Writes both lists, with a number added to each.
     #[inline]
-    fn write(&self, add: [i32; 2], own: &mut [i32; MEN], other: &mut [i32; MEN]) {
-        for (at, ((&pair, own), other)) in self.pairs.iter().zip(own).zip(other).enumerate() {
-            let [first, second] = halves(pair);
-            let there = at < self.count;
-            *own = if there { first + add[0] } else { PAD };
-            *other = if there { second + add[1] } else { PAD };
+    fn write(&mut self, add: [i32; 2], own: &mut [i32; MEN], other: &mut [i32; MEN]) {
+        // What is added makes a pad of these.
+        self.pairs[self.count..MEN].fill(pair(PAD - add[0], PAD - add[1]));
+        for at in 0..MEN {
+            let [first, second] = halves(self.pairs[at]);
+            own[at] = first + add[0];
+            other[at] = second + add[1];
         }
     }
 }
@@ -142,7 +143,9 @@ pub fn halfkp(board: &Board<'_>, view: View, own: &mut [i32; HALFKP_WIDTH], othe
     let (mover, squares) = (view.mover(), view.squares());
     let king = i32::from(squares[board.king(mover)]);
     let enemy = 80 - i32::from(squares[board.king(mover.flip())]);
-    Men::of(board, view).write([king * INPUTS, enemy * INPUTS], own, other);
+    let mut men = Men::NONE;
+    men.collect(board, view);
+    men.write([king * INPUTS, enemy * INPUTS], own, other);
 }
 
 /// Writes a row of KP: the pieces, the own king, the other king, filled up with [`PAD`] (features.md §5).
@@ -151,7 +154,8 @@ pub fn kp(board: &Board<'_>, view: View, own: &mut [i32; KP_WIDTH], other: &mut 
     const OWN: i32 = BOARDS[0][PieceKind::King as usize];
     const OTHER: i32 = BOARDS[1][PieceKind::King as usize];
     let (Some(own_men), Some(other_men)) = (own.first_chunk_mut(), other.first_chunk_mut()) else { return };
-    let men = Men::of(board, view);
+    let mut men = Men::NONE;
+    men.collect(board, view);
     men.write([0, 0], own_men, other_men);
     let n = men.count;
     let (mover, squares) = (view.mover(), view.squares());
