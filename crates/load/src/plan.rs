@@ -149,9 +149,10 @@ impl Stream {
         (&self.ahead[0], start, rows)
     }
 
-    /// Announces groups until there are enough of them for every worker to decode one while batches are filled.
+    /// Announces groups until there is one for every worker: while batches of the first are filled, the others are
+    /// decoded.
     fn look_ahead(&mut self, context: &Arc<Context>, announce: &mut impl FnMut(&Arc<Slot>)) {
-        let enough = if context.sources.len() == 1 { context.options.threads.get() + 1 } else { 2 };
+        let enough = if context.sources.len() == 1 { context.options.threads.get() } else { 1 };
         while self.ahead.len() < enough {
             let next = self.place + self.ahead.len();
             let within = self.groups.starts[next.min(self.groups.order.len())] < self.part.end;

@@ -64,8 +64,8 @@ static RAYS: [[Bitboard; Square::COUNT]; 8] = {
 
 /// The squares from `square` on in a direction, up to and including the first that is occupied.
 #[inline]
-pub const fn ray(dir: Dir, square: u8, occupied: Bitboard) -> Bitboard {
-    let ray = RAYS[dir as usize][square as usize % Square::COUNT];
+pub const fn ray(dir: Dir, square: usize, occupied: Bitboard) -> Bitboard {
+    let ray = RAYS[dir as usize][square % Square::COUNT];
     let blockers = ray & occupied;
     match dir {
         // Squares rise: everything up to the lowest blocker; with none, x ^ (x − 1) is all ones.
@@ -77,47 +77,127 @@ pub const fn ray(dir: Dir, square: u8, occupied: Bitboard) -> Bitboard {
     }
 }
 
-/// Single steps of the viewer's own pieces, (left, up), by what several kinds share.
-const MOVES: [&[(i32, i32)]; 8] = [
-    &[],
-    &DELTAS,
-    &[(0, 1), (1, 1), (-1, 1), (1, 0), (-1, 0), (0, -1)],
-    &[(0, 1), (1, 1), (-1, 1), (1, -1), (-1, -1)],
-    &[(1, 2), (-1, 2)],
-    &[(0, 1)],
-    &[(1, 1), (-1, 1), (1, -1), (-1, -1)],
-    &[(0, 1), (0, -1), (1, 0), (-1, 0)],
-];
-/// Which of them a board kind has: K R B G S N L P +R +B +S +N +L +P.
-const OF_KIND: [u8; 16] = [1, 0, 0, 2, 3, 4, 0, 5, 6, 7, 2, 2, 2, 2, 0, 0];
-const _: () = assert!(PieceKind::COUNT <= OF_KIND.len());
+/// Planes of attack counts: at least one, two, three.
+pub const COUNTS: usize = 3;
+/// Board kinds, and those that four bits could hold besides.
+pub const KINDS_ROOM: usize = 16;
 
-/// The single steps of the viewer's pieces (side 0) and of its opponent's (side 1), by board kind.
-#[inline]
-pub fn steps(side: usize, kind: usize, square: u8) -> Bitboard {
-    STEPS[side & 1][usize::from(OF_KIND[kind & 15] & 7)][square as usize % Square::COUNT]
+/// What a side attacks.
+pub struct Attacks {
+    /// By board kind.
+    pub of_kind: [Bitboard; KINDS_ROOM],
+    /// Squares attacked by at least one piece, two, three.
+    pub counts: [Bitboard; COUNTS],
 }
 
-static STEPS: [[[Bitboard; Square::COUNT]; MOVES.len()]; 2] = {
-    let mut steps = [[[0; Square::COUNT]; MOVES.len()]; 2];
-    let mut moves = 0;
-    while moves < MOVES.len() {
-        let mut from = 0;
-        while from < 81 {
-            let mut number = 0;
-            while number < MOVES[moves].len() {
-                let (left, up) = MOVES[moves][number];
-                if let Some(to) = shifted(from, left, up) {
-                    steps[0][moves][from as usize] |= 1 << to;
-                }
-                if let Some(to) = shifted(from, -left, -up) {
-                    steps[1][moves][from as usize] |= 1 << to;
-                }
-                number += 1;
-            }
-            from += 1;
-        }
-        moves += 1;
+const SQUARES: Bitboard = (1 << Square::COUNT) - 1;
+/// The viewer's first and last rank.
+const TOP: Bitboard = {
+    let (mut top, mut file) = (0, 0);
+    while file < 9 {
+        top |= 1 << (9 * file);
+        file += 1;
     }
-    steps
+    top
 };
+const BOTTOM: Bitboard = TOP << 8;
+
+/// The same squares a rank further up, a rank further down, a file to the left, to the right.
+const fn up(set: Bitboard) -> Bitboard {
+    (set & !TOP) >> 1
+}
+const fn down(set: Bitboard) -> Bitboard {
+    (set & !BOTTOM) << 1
+}
+const fn left(set: Bitboard) -> Bitboard {
+    set << 9 & SQUARES
+}
+const fn right(set: Bitboard) -> Bitboard {
+    set >> 9
+}
+const fn aside(set: Bitboard) -> Bitboard {
+    left(set) | right(set)
+}
+
+impl Attacks {
+    /// Counts attacks of which no two are on one square.
+    #[inline]
+    const fn add(&mut self, attacks: Bitboard) {
+        let [once, twice, thrice] = &mut self.counts;
+        *thrice |= *twice & attacks;
+        *twice |= *once & attacks;
+        *once |= attacks;
+    }
+
+    /// Counts the attacks of pieces that all go one step: no two come to one square.
+    #[inline]
+    const fn add_both_sides(&mut self, before: Bitboard) {
+        self.add(left(before));
+        self.add(right(before));
+    }
+
+    /// Adds rays of each of the pieces of a kind.
+    #[inline]
+    fn slide(&mut self, kind: usize, men: Bitboard, occupied: Bitboard, dirs: &[Dir]) {
+        let mut left = men;
+        while left != 0 {
+            let square = left.trailing_zeros() as usize;
+            left &= left - 1;
+            for &dir in dirs {
+                let attacks = ray(dir, square, occupied);
+                self.of_kind[kind] |= attacks;
+                self.add(attacks);
+            }
+        }
+    }
+}
+
+/// The attacks of a side, the viewer's (0) or its opponent's (1), whose pieces stand on these squares by board kind.
+#[inline]
+pub fn attacks(men: &[Bitboard; KINDS_ROOM], side: usize, occupied: Bitboard) -> Attacks {
+    use PieceKind::{
+        Bishop, Dragon, Gold, Horse, King, Knight, Lance, Pawn, ProKnight, ProLance, ProPawn, ProSilver,
+        Rook, Silver,
+    };
+    type Shift = fn(Bitboard) -> Bitboard;
+    let (forward, back, lance): (Shift, Shift, _) =
+        if side == 0 { (up, down, Dir::Up) } else { (down, up, Dir::Down) };
+    let mut found = Attacks { of_kind: [0; KINDS_ROOM], counts: [0; COUNTS] };
+    let of = |kind: PieceKind| men[kind as usize];
+
+    // Whole kinds at once; each way counted for all that go it.
+    let golds = of(Gold) | of(ProSilver) | of(ProKnight) | of(ProLance) | of(ProPawn);
+    let straight = golds | of(King) | of(Horse);
+    let slanting = of(Silver) | of(King) | of(Dragon);
+    let knights = forward(forward(of(Knight)));
+    found.add(forward(straight | of(Pawn) | of(Silver)));
+    found.add(back(straight));
+    found.add_both_sides(straight);
+    found.add_both_sides(forward(slanting | golds));
+    found.add_both_sides(back(slanting));
+    found.add_both_sides(knights);
+    for kind in [Gold, ProSilver, ProKnight, ProLance, ProPawn] {
+        let set = of(kind);
+        if set != 0 {
+            let ahead = forward(set);
+            found.of_kind[kind as usize] = ahead | aside(ahead | set) | back(set);
+        }
+    }
+    let ring = |set: Bitboard| aside(forward(set) | back(set));
+    let cross = |set: Bitboard| forward(set) | back(set) | aside(set);
+    found.of_kind[King as usize] = cross(of(King)) | ring(of(King));
+    found.of_kind[Silver as usize] = forward(of(Silver)) | ring(of(Silver));
+    found.of_kind[Knight as usize] = aside(knights);
+    found.of_kind[Pawn as usize] = forward(of(Pawn));
+    found.of_kind[Dragon as usize] = ring(of(Dragon));
+    found.of_kind[Horse as usize] = cross(of(Horse));
+
+    const ROOKS: [Dir; 4] = [Dir::Up, Dir::Down, Dir::Left, Dir::Right];
+    const BISHOPS: [Dir; 4] = [Dir::UpLeft, Dir::UpRight, Dir::DownLeft, Dir::DownRight];
+    found.slide(Lance as usize, of(Lance), occupied, &[lance]);
+    found.slide(Rook as usize, of(Rook), occupied, &ROOKS);
+    found.slide(Dragon as usize, of(Dragon), occupied, &ROOKS);
+    found.slide(Bishop as usize, of(Bishop), occupied, &BISHOPS);
+    found.slide(Horse as usize, of(Horse), occupied, &BISHOPS);
+    found
+}

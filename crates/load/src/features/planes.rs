@@ -1,6 +1,6 @@
 //! dlshogi's input planes, and the three forms they are delivered in (features.md §6).
 
-use super::attacks::{Bitboard, Dir, bit, ray, steps};
+use super::attacks::{Attacks, Bitboard, COUNTS, KINDS_ROOM, attacks, bit};
 use super::board::{Board, is_movers, kind};
 use super::view::View;
 use manaka_core::{HandKind, PieceKind, Square};
@@ -18,10 +18,9 @@ const _: () = assert!(BITS1 == 628 && BITS2 == 8);
 const KINDS: usize = PieceKind::COUNT;
 /// Planes of one side.
 const SIDE_PLANES: usize = PLANES1 / 2;
-const COUNTS: usize = SIDE_PLANES - 2 * KINDS;
-const _: () = assert!(COUNTS == 3);
+const _: () = assert!(SIDE_PLANES == 2 * KINDS + COUNTS);
 /// The plane of each board kind: P L N S B R G K +P +L +N +S +B +R.
-const PLANE: [usize; 16] = [7, 5, 4, 6, 3, 2, 1, 0, 13, 12, 11, 10, 9, 8, 0, 0];
+const PLANE: [usize; KINDS] = [7, 5, 4, 6, 3, 2, 1, 0, 13, 12, 11, 10, 9, 8];
 /// The first plane of a hand's kind and how many it has, in hand order.
 const HANDS: [(u32, u8); HandKind::COUNT] = [(0, 8), (8, 4), (12, 4), (16, 4), (20, 4), (24, 2), (26, 2)];
 /// Planes of one hand.
@@ -42,32 +41,25 @@ impl Planes {
 
     /// Makes the planes of a position.
     pub fn set(&mut self, board: &Board<'_>, view: View) {
-        let mover = view.mover();
-        let squares = view.squares();
-        self.first.fill(0);
+        let (mover, squares) = (view.mover(), view.squares());
+        let mut men = [[0; KINDS_ROOM]; 2];
         let mut occupied = 0;
-        board.pieces(|square, _| occupied |= bit(squares[square]));
-        // Squares attacked at least once, twice, three times; and once by others than the king.
-        let mut counts = [[0; COUNTS]; 2];
-        let mut without_king = [0; 2];
         board.pieces(|square, byte| {
-            let seen = squares[square];
-            let side = usize::from(!is_movers(byte, mover));
-            let kind = kind(byte);
-            let plane = side * SIDE_PLANES + PLANE[kind];
-            let attacks = steps(side, kind, seen) | slides(kind, side, seen, occupied);
-            self.first[plane] |= bit(seen);
-            self.first[plane + KINDS] |= attacks;
-            let [once, twice, thrice] = &mut counts[side];
-            *thrice |= *twice & attacks;
-            *twice |= *once & attacks;
-            *once |= attacks;
-            if kind != PieceKind::King as usize {
-                without_king[side] |= attacks;
-            }
+            let here = bit(squares[square]);
+            occupied |= here;
+            men[usize::from(!is_movers(byte, mover))][kind(byte)] |= here;
         });
-        for (side, counts) in counts.iter().enumerate() {
-            self.first[side * SIDE_PLANES + 2 * KINDS..][..COUNTS].copy_from_slice(counts);
+        let mut attacked = [0; 2];
+        for (side, men) in men.iter().enumerate() {
+            let Attacks { of_kind, counts } = attacks(men, side, occupied);
+            let planes = &mut self.first[side * SIDE_PLANES..][..SIDE_PLANES];
+            for kind in 0..KINDS {
+                planes[PLANE[kind]] = men[kind];
+                planes[KINDS + PLANE[kind]] = of_kind[kind];
+                // A king gives no check.
+                attacked[side] |= if kind == PieceKind::King as usize { 0 } else { of_kind[kind] };
+            }
+            planes[2 * KINDS..].copy_from_slice(&counts);
         }
 
         self.second = 0;
@@ -79,7 +71,7 @@ impl Planes {
             });
             at += HAND_PLANES;
         }
-        let check = without_king[1] & bit(squares[board.king(mover)]) != 0;
+        let check = attacked[1] & bit(squares[board.king(mover)]) != 0;
         self.second |= u64::from(check) << CHECK;
     }
 
@@ -129,9 +121,14 @@ impl Planes {
         for (plane, &board) in planes.iter_mut().zip(&self.first) {
             T::unfold(board, plane);
         }
+        second.fill(T::BIT[0]);
         let (planes, _) = second.as_chunks_mut::<{ Square::COUNT }>();
-        for (at, plane) in planes.iter_mut().enumerate() {
-            plane.fill(T::BIT[usize::from(self.second >> at & 1 != 0)]);
+        let mut ones = self.second;
+        while ones != 0 {
+            if let Some(plane) = planes.get_mut(ones.trailing_zeros() as usize) {
+                plane.fill(T::BIT[1]);
+            }
+            ones &= ones - 1;
         }
     }
 }
@@ -173,29 +170,3 @@ macro_rules! unfolded {
 }
 unfolded!(u8, 0, 1);
 unfolded!(f32, 0.0, 1.0);
-
-/// What a sliding piece attacks beyond its steps, up to and including the first piece in the way.
-#[inline]
-fn slides(kind: usize, side: usize, square: u8, occupied: Bitboard) -> Bitboard {
-    const ROOK: usize = PieceKind::Rook as usize;
-    const BISHOP: usize = PieceKind::Bishop as usize;
-    const LANCE: usize = PieceKind::Lance as usize;
-    const DRAGON: usize = PieceKind::Dragon as usize;
-    const HORSE: usize = PieceKind::Horse as usize;
-    match kind {
-        LANCE => ray(if side == 0 { Dir::Up } else { Dir::Down }, square, occupied),
-        ROOK | DRAGON => {
-            ray(Dir::Up, square, occupied)
-                | ray(Dir::Down, square, occupied)
-                | ray(Dir::Left, square, occupied)
-                | ray(Dir::Right, square, occupied)
-        }
-        BISHOP | HORSE => {
-            ray(Dir::UpLeft, square, occupied)
-                | ray(Dir::UpRight, square, occupied)
-                | ray(Dir::DownLeft, square, occupied)
-                | ray(Dir::DownRight, square, occupied)
-        }
-        _ => 0,
-    }
-}
