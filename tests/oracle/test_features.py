@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from oracle.loading import group_order, is_mirrored
 from test_psv import full_hands
 from test_rules import DROP_MATES, MATSURI, MOST_MOVES, STARTS, composed, hunted_kings, playouts, read_sfen, write_sfen
 
@@ -198,6 +199,15 @@ def test_a_mirrored_row_is_the_row_of_the_mirrored_position(program, sample, ans
         assert [sorted(indices) for indices in mirrored.lists] == [sorted(indices) for indices in plain.lists]
         expected = planes_of(mirror_sfen(position.sfen))
         assert np.array_equal(mirrored.planes.astype(np.float32), expected), position.sfen
+
+
+def test_the_draws_that_the_loader_is_held_to():
+    """The numbers stand in crates/load/src/order.rs: this is where they come from."""
+    assert group_order(9, 1, 0) == [8, 1, 7, 0, 4, 6, 5, 2, 3]
+    assert group_order(9, 1, 3) == [2, 7, 1, 3, 6, 5, 8, 0, 4]
+    assert group_order(9, 1, 3, loading_pass=2, source=1) == [6, 2, 5, 0, 3, 4, 7, 8, 1]
+    bits = [sum(is_mirrored(5, 2, group, row) << row for row in range(24)) for group in range(3)]
+    assert bits == [0x020DEA, 0x04F7A4, 0x6B4AD5]
 
 
 def test_what_has_no_features_is_refused_by_name(program):

@@ -70,3 +70,30 @@ pub fn part(rows: u64, options: &Options) -> Range<u64> {
         LastBatch::Drop => part.start..part.start + rows / u64::from(options.world_size),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers are those of tests/oracle/oracle/loading.py, which has a ChaCha of its own.
+    #[test]
+    fn draws_are_those_of_the_specification() {
+        let groups: Vec<GroupPlace> = (0..9)
+            .map(|index| GroupPlace { shard: 0, index, first_row: 0, rows: 1 + index as u64 })
+            .collect();
+        let order = |epoch, pass, set| {
+            Pass::new(&groups, Order::ShuffledGroups, || generator(1, epoch, pass, set, Use::Order)).order
+        };
+        assert_eq!(order(0, 0, 0), [8, 1, 7, 0, 4, 6, 5, 2, 3]);
+        assert_eq!(order(3, 0, 0), [2, 7, 1, 3, 6, 5, 8, 0, 4]);
+        assert_eq!(order(3, 2, 1), [6, 2, 5, 0, 3, 4, 7, 8, 1]);
+        for (group, bits) in [(0, 0x02_0DEA), (1, 0x04_F7A4), (2, 0x6B_4AD5)] {
+            let mut draws = generator(5, 2, 0, 0, Use::Mirror);
+            draws.set_stream(group);
+            assert_eq!(draws.next_u64() & 0xFF_FFFF, bits);
+        }
+        let pass = Pass::new(&groups, Order::AsWritten, || generator(0, 0, 0, 0, Use::Order));
+        assert_eq!((pass.starts[0], pass.starts[1], pass.starts[9]), (0, 1, 45));
+        assert_eq!([0, 1, 2, 3, 44].map(|row| pass.group_of(row)), [0, 1, 1, 2, 8]);
+    }
+}

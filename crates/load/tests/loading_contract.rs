@@ -194,6 +194,20 @@ fn half_of_the_rows_are_mirrored_and_nobody_sees_by_whom() {
     assert!((140..260).contains(&turned), "{turned} of 400");
     assert_eq!(half(5, 7, 3), one);
     assert_ne!(half(6, 64, 1), one);
+
+    // Epoch 2, groups 0 and 1 of 37 rows: the bits are the oracle's (tests/oracle/oracle/loading.py).
+    let options =
+        Options { mirror: Mirror::Half, features: FeatureSet::HalfKp, policy, seed: 5, ..options(64, 2) };
+    let mut loader = Loader::new(vec![source(&dir)], options).unwrap();
+    loader.begin_epoch(2).unwrap();
+    let found = rest(&mut loader);
+    for (start, bits) in [(0, 0x02_0DEA), (37, 0x04_F7A4)] {
+        for row in 0..24 {
+            let (row, turned) = (start + row, bits >> row & 1 != 0);
+            let wanted = expected(&rows[row], turned, FeatureSet::HalfKp, policy);
+            assert_eq!((&found[row].own, &found[row].policy), (&wanted.own, &wanted.policy), "row {row}");
+        }
+    }
 }
 
 #[test]
