@@ -257,10 +257,13 @@ fn fewer_or_more_rows_than_the_footer_states_are_an_error_and_never_an_early_end
     for by in [1, 40, 1 << 20, -1, -9] {
         let (path, _) = good(dir.path());
         restate(&path, |at, rows| if at == 2 { rows + by } else { rows });
-        for threads in [1, 3] {
+        // With few columns and with many: each has to see it by itself.
+        let values = Options { batch_size: everything(1).batch_size, ..Options::default() };
+        let packed = Options { columns: RawColumns { packed: true, ply: false }, ..values.clone() };
+        for options in [values, packed, everything(1), everything(3)] {
             let set = ShardSet::open(std::slice::from_ref(&path)).unwrap();
             assert_eq!(set.rows(), (60 + by) as u64);
-            let mut loader = Loader::new(vec![set.into()], everything(threads)).unwrap();
+            let mut loader = Loader::new(vec![set.into()], options).unwrap();
             let (mut batch, mut delivered) = (Batch::default(), 0);
             let error = loop {
                 match loader.next_into(&mut batch) {
