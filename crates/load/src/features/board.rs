@@ -160,8 +160,8 @@ const SQUARES: u128 = (1 << BOARD.end) - 1;
 #[cfg(target_arch = "x86_64")]
 #[inline]
 fn scan(bytes: &[u8; PACKED_LEN]) -> Scan {
-    // SAFETY: SSE2 is part of every x86_64, and that is all the function asks for: it takes no pointer. A feature set
-    // is twice as fast with it. The test below reaches it, under Miri too.
+    // SAFETY: SSE2 is part of every x86_64, and that is all the function asks for: it takes no pointer. Without it a
+    // scan takes three times as long. The fuzz target `packed` and the test below reach it.
     unsafe { scan_sixteen(bytes) }
 }
 
@@ -241,7 +241,7 @@ mod tests {
     fn sixteen_squares_at_a_time_see_what_one_at_a_time_sees() {
         let mut bytes = [0; PACKED_LEN];
         let mut state = 1u64;
-        for round in 0..if cfg!(miri) { 50 } else { 20_000u32 } {
+        for round in 0..20_000u32 {
             for byte in &mut bytes {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let [.., draw, other] = state.to_be_bytes().map(|byte| byte);
