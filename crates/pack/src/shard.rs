@@ -1,11 +1,12 @@
 //! Training shards: their schema and footer, the writer, the reader (shards.md §2, §3 and §7).
 
+mod chunk;
 mod footer;
 mod reader;
 mod schema;
 mod writer;
 
 pub use footer::{Footer, PACKED_NOTE};
-pub use reader::{Rows, ShardReader};
+pub use reader::{Projection, Rows, ShardReader};
 pub use schema::{COLUMNS, ROWS_PER_GROUP, columns};
 pub use writer::{EncodedGroup, GroupBuilder, GroupEncoder, ShardSummary, ShardWriter};

@@ -1,22 +1,62 @@
 //! Reading shards, one row group at a time.
 
+use super::chunk::{self, Chunk};
 use super::footer::Footer;
-use super::schema::schema;
+use super::schema::{CP, MV, PROB, columns, schema};
 use crate::error::{Error, Result};
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::{Packed, PolicySource, guard};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{DataType, FixedLenByteArray};
+use parquet::column::reader::{ColumnReaderImpl, get_column_reader};
+use parquet::data_type::{DataType, FixedLenByteArrayType, FloatType, Int32Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::{ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::types::Type;
+use std::cmp::Ordering;
 use std::fs::File;
+use std::mem::take;
 use std::path::{Path, PathBuf};
 
-/// Rows of a shard, column by column; reuse one for reading in a loop.
+/// Which columns of a row group are read; the others are not touched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one a column")]
+pub struct Projection {
+    /// `packed`.
+    pub packed: bool,
+    /// `ply`.
+    pub ply: bool,
+    /// `value_z`, where the shard has it.
+    pub value_z: bool,
+    /// `value_q`.
+    pub value_q: bool,
+    /// `weight`.
+    pub weight: bool,
+    /// `mv` and `prob` of the candidates.
+    pub policy: bool,
+    /// `cp` of the candidates, where they have it.
+    pub cp: bool,
+}
+
+impl Projection {
+    /// No column.
+    pub const NONE: Self = Self {
+        packed: false,
+        ply: false,
+        value_z: false,
+        value_q: false,
+        weight: false,
+        policy: false,
+        cp: false,
+    };
+    /// Every column.
+    pub const ALL: Self =
+        Self { packed: true, ply: true, value_z: true, value_q: true, weight: true, policy: true, cp: true };
+}
+
+/// Rows of a shard, column by column; reuse one for reading in a loop. A column that was not asked for is empty.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rows {
+    rows: usize,
     /// The positions.
     pub packed: Vec<[u8; PACKED_LEN]>,
     /// The least move number a position was met at.
@@ -41,13 +81,13 @@ impl Rows {
     /// How many rows there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.ply.len()
+        self.rows
     }
 
     /// Whether there are none.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.ply.is_empty()
+        self.rows == 0
     }
 
     /// The position of a row.
@@ -63,6 +103,7 @@ impl Rows {
     }
 
     fn clear(&mut self) {
+        self.rows = 0;
         self.packed.clear();
         self.ply.clear();
         self.value_z.clear();
@@ -75,10 +116,11 @@ impl Rows {
     }
 }
 
-/// An open shard whose schema and footer are those of shards.md §2 and §3.
+/// An open shard whose schema and footer are those of shards.md §2 and §3. Threads may read row groups at once.
 pub struct ShardReader {
     path: PathBuf,
-    reader: SerializedFileReader<File>,
+    file: File,
+    metadata: ParquetMetaData,
     footer: Footer,
 }
 
@@ -90,19 +132,19 @@ impl ShardReader {
     /// differs from the specification.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
-        let reader = guarded(|| SerializedFileReader::new(file)).map_err(Error::parquet(path))?;
+        let metadata =
+            guarded(|| ParquetMetaDataReader::new().parse_and_finish(&file)).map_err(Error::parquet(path))?;
         let not_a_shard = |what| Error::NotAShard { path: path.to_owned(), what };
-        let metadata = reader.metadata().file_metadata();
+        let about = metadata.file_metadata();
         let none = Vec::new();
-        let pairs = metadata.key_value_metadata().unwrap_or(&none);
+        let pairs = about.key_value_metadata().unwrap_or(&none);
         let pairs = pairs.iter().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
         let footer = Footer::parse(pairs).map_err(not_a_shard)?;
         let expected = schema(footer.conventions.policy_source).map_err(Error::parquet(path))?;
-        let found = metadata.schema_descr().root_schema();
-        if let Some(difference) = difference(&expected, found) {
+        if let Some(difference) = difference(&expected, about.schema_descr().root_schema()) {
             return Err(not_a_shard(difference));
         }
-        Ok(Self { path: path.to_owned(), reader, footer })
+        Ok(Self { path: path.to_owned(), file, metadata, footer })
     }
 
     /// The file.
@@ -119,20 +161,20 @@ impl ShardReader {
 
     /// Everything Parquet says about the file: row groups, encodings, sizes.
     #[must_use]
-    pub fn metadata(&self) -> &ParquetMetaData {
-        self.reader.metadata()
+    pub const fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
     }
 
     /// Rows in the shard.
     #[must_use]
     pub fn rows(&self) -> u64 {
-        u64::try_from(self.metadata().file_metadata().num_rows()).unwrap_or(0)
+        u64::try_from(self.metadata.file_metadata().num_rows()).unwrap_or(0)
     }
 
     /// Row groups in the shard.
     #[must_use]
     pub fn row_groups(&self) -> usize {
-        self.metadata().num_row_groups()
+        self.metadata.num_row_groups()
     }
 
     /// Reads a row group into `out`, reusing its allocations.
@@ -140,8 +182,16 @@ impl ShardReader {
     /// # Errors
     /// [`Error::Parquet`] when the data is damaged or shorter than the footer says; never a short read.
     pub fn read_row_group(&self, index: usize, out: &mut Rows) -> Result<()> {
+        self.read_columns(index, Projection::ALL, out)
+    }
+
+    /// Reads some columns of a row group into `out`, reusing its allocations.
+    ///
+    /// # Errors
+    /// As [`ShardReader::read_row_group`].
+    pub fn read_columns(&self, index: usize, wanted: Projection, out: &mut Rows) -> Result<()> {
         out.clear();
-        guarded(|| self.read(index, out)).map_err(Error::parquet(&self.path))
+        guarded(|| self.read(index, wanted, out)).map_err(Error::parquet(&self.path))
     }
 
     /// Reads only the positions of a row group into `out`.
@@ -150,62 +200,165 @@ impl ShardReader {
     /// As [`ShardReader::read_row_group`].
     pub fn read_packed(&self, index: usize, out: &mut Vec<[u8; PACKED_LEN]>) -> Result<()> {
         out.clear();
-        guarded(|| self.packed(index, out)).map_err(Error::parquet(&self.path))
+        guarded(|| self.group(index)?.packed(out)).map_err(Error::parquet(&self.path))
     }
 
-    fn packed(&self, index: usize, out: &mut Vec<[u8; PACKED_LEN]>) -> ParquetResult<()> {
-        let group = self.reader.get_row_group(index)?;
-        let rows = group.metadata().num_rows();
-        let mut column =
-            flat::<parquet::data_type::FixedLenByteArrayType>(group.get_column_reader(0)?, rows)?;
-        for value in column.drain(..) {
-            let value: &FixedLenByteArray = &value;
-            out.push(value.data().try_into().map_err(|_| short("packed"))?);
+    fn group(&self, index: usize) -> ParquetResult<Group<'_>> {
+        if index >= self.row_groups() {
+            return Err(ParquetError::General(format!("there is no row group {index}")));
         }
-        Ok(())
+        let metadata = self.metadata.row_group(index);
+        Ok(Group { file: &self.file, metadata, rows: row_count(metadata.num_rows())? })
     }
 
-    fn read(&self, index: usize, out: &mut Rows) -> ParquetResult<()> {
-        use parquet::data_type::{FloatType, Int32Type};
-        let visits = self.footer.conventions.policy_source == PolicySource::Visits;
-        self.packed(index, &mut out.packed)?;
-        let group = self.reader.get_row_group(index)?;
-        let rows = group.metadata().num_rows();
-        let mut next = 1;
-        let mut column = || {
-            next += 1;
-            group.get_column_reader(next - 1)
+    fn read(&self, index: usize, wanted: Projection, out: &mut Rows) -> ParquetResult<()> {
+        let source = self.footer.conventions.policy_source;
+        let visits = source == PolicySource::Visits;
+        let group = self.group(index)?;
+        out.rows = group.rows;
+        let at = |name| {
+            let missing = || ParquetError::General(format!("there is no column {name}"));
+            columns(source).position(|column| column == name).ok_or_else(missing)
         };
-        out.ply = convert(flat::<Int32Type>(column()?, rows)?, "ply")?;
-        if visits {
-            out.value_z = flat::<FloatType>(column()?, rows)?;
+        if wanted.packed {
+            group.packed(&mut out.packed)?;
         }
-        out.value_q = flat::<FloatType>(column()?, rows)?;
-        out.weight = flat::<Int32Type>(column()?, rows)?.into_iter().map(i32::cast_unsigned).collect();
-
-        let mv = list::<Int32Type>(column()?, rows)?;
-        let prob = list::<FloatType>(column()?, rows)?;
-        let cp = list::<Int32Type>(column()?, rows)?;
-        if prob.starts != mv.starts || cp.starts != mv.starts {
-            return Err(ParquetError::General("the columns of candidates have different lengths".to_owned()));
+        if wanted.ply {
+            out.ply = convert(group.flat::<Int32Type>(at("ply")?, Vec::new())?, "ply")?;
         }
-        if mv.absent + prob.absent > 0 {
-            return Err(ParquetError::General("a null or empty list of candidates".to_owned()));
+        if wanted.value_z && visits {
+            out.value_z = group.flat::<FloatType>(at("value_z")?, take(&mut out.value_z))?;
         }
-        let expected_cp = if visits { 0 } else { mv.values.len() };
-        if cp.values.len() != expected_cp {
-            let with = cp.values.len();
-            let of = mv.values.len();
-            return Err(ParquetError::General(format!(
-                "{with} of {of} candidates have a cp in a {} shard",
-                self.footer.conventions.policy_source.id()
-            )));
+        if wanted.value_q {
+            out.value_q = group.flat::<FloatType>(at("value_q")?, take(&mut out.value_q))?;
+        }
+        if wanted.weight {
+            let weight = group.flat::<Int32Type>(at("weight")?, Vec::new())?;
+            out.weight.extend(weight.into_iter().map(i32::cast_unsigned));
+        }
+        if !wanted.policy && !wanted.cp {
+            return Ok(());
+        }
+        let mv = group.list::<Int32Type>(at(MV)?)?;
+        if wanted.policy {
+            let prob = group.list::<FloatType>(at(PROB)?)?;
+            if prob.starts != mv.starts {
+                return Err(unequal());
+            }
+            if mv.absent + prob.absent > 0 {
+                return Err(ParquetError::General("a null or empty list of candidates".to_owned()));
+            }
+            out.prob = prob.values;
+        }
+        if wanted.cp {
+            let cp = group.list::<Int32Type>(at(CP)?)?;
+            if cp.starts != mv.starts {
+                return Err(unequal());
+            }
+            let expected = if visits { 0 } else { mv.values.len() };
+            if cp.values.len() != expected {
+                let (with, of) = (cp.values.len(), mv.values.len());
+                let source = source.id();
+                return Err(ParquetError::General(format!(
+                    "{with} of {of} candidates have a cp in a {source} shard"
+                )));
+            }
+            out.cp = convert(cp.values, "cp")?;
         }
         out.offsets = mv.starts;
         out.mv = convert(mv.values, "mv")?;
-        out.prob = prob.values;
-        out.cp = convert(cp.values, "cp")?;
         Ok(())
+    }
+}
+
+/// A row group, whose columns are read one by one.
+struct Group<'a> {
+    file: &'a File,
+    metadata: &'a RowGroupMetaData,
+    rows: usize,
+}
+
+impl Group<'_> {
+    fn pages(&self, column: usize) -> ParquetResult<SerializedPageReader<Chunk>> {
+        let column = self.metadata.column(column);
+        Chunk::read(self.file, column)?.pages(column, self.rows)
+    }
+
+    fn typed<T: DataType>(&self, column: usize) -> ParquetResult<ColumnReaderImpl<T>> {
+        let descriptor = self.metadata.column(column).column_descr_ptr();
+        let reader = get_column_reader(descriptor, Box::new(self.pages(column)?));
+        T::get_column_reader(reader).ok_or_else(|| self.short(column))
+    }
+
+    fn short(&self, column: usize) -> ParquetError {
+        let name = self.metadata.column(column).column_path().string();
+        ParquetError::General(format!("column {name} is shorter than the footer says or of another type"))
+    }
+
+    fn long(&self, column: usize) -> ParquetError {
+        let name = self.metadata.column(column).column_path().string();
+        ParquetError::General(format!("column {name} is longer than the footer says"))
+    }
+
+    fn packed(&self, out: &mut Vec<[u8; PACKED_LEN]>) -> ParquetResult<()> {
+        const PACKED: usize = 0;
+        if !chunk::plain(&mut self.pages(PACKED)?, out)? {
+            out.clear();
+            for value in self.flat::<FixedLenByteArrayType>(PACKED, Vec::new())? {
+                out.push(value.data().try_into().map_err(|_| self.short(PACKED))?);
+            }
+        }
+        match out.len().cmp(&self.rows) {
+            Ordering::Less => Err(self.short(PACKED)),
+            Ordering::Equal => Ok(()),
+            Ordering::Greater => Err(self.long(PACKED)),
+        }
+    }
+
+    /// All values of a required column, appended to `values`.
+    fn flat<T: DataType>(&self, column: usize, mut values: Vec<T::T>) -> ParquetResult<Vec<T::T>> {
+        let mut reader = self.typed::<T>(column)?;
+        values.reserve(self.rows);
+        while values.len() < self.rows {
+            let (records, ..) = reader.read_records(self.rows - values.len(), None, None, &mut values)?;
+            if records == 0 {
+                return Err(self.short(column));
+            }
+        }
+        if reader.read_records(1, None, None, &mut values)?.0 > 0 {
+            return Err(self.long(column));
+        }
+        Ok(values)
+    }
+
+    fn list<T: DataType>(&self, column: usize) -> ParquetResult<List<T::T>> {
+        let mut reader = self.typed::<T>(column)?;
+        let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
+        let mut read = 0;
+        while read < self.rows {
+            let (records, ..) = reader.read_records(
+                self.rows - read,
+                Some(&mut definition),
+                Some(&mut repetition),
+                &mut values,
+            )?;
+            if records == 0 {
+                return Err(self.short(column));
+            }
+            read += records;
+        }
+        let (more, ..) = reader.read_records(1, Some(&mut definition), Some(&mut repetition), &mut values)?;
+        if more > 0 {
+            return Err(self.long(column));
+        }
+        let mut starts = Vec::with_capacity(self.rows + 1);
+        starts.extend(repetition.iter().enumerate().filter(|&(_, &level)| level == 0).map(|(at, _)| at));
+        if starts.len() != self.rows {
+            return Err(self.short(column));
+        }
+        starts.push(repetition.len());
+        let absent = definition.iter().filter(|&&level| level == 0).count();
+        Ok(List { values, starts, absent })
     }
 }
 
@@ -223,25 +376,8 @@ fn row_count(rows: i64) -> ParquetResult<usize> {
         .ok_or_else(|| ParquetError::General(format!("a row group of {rows} rows")))
 }
 
-fn short(column: &str) -> ParquetError {
-    ParquetError::General(format!("column {column} is shorter than the footer says or of another type"))
-}
-
-/// All values of a required column.
-fn flat<T: DataType>(reader: ColumnReader, rows: i64) -> ParquetResult<Vec<T::T>>
-where
-    ColumnReaderImpl<T>: Sized,
-{
-    let mut reader = typed::<T>(reader)?;
-    let rows = row_count(rows)?;
-    let mut values = Vec::new();
-    while values.len() < rows {
-        let (records, ..) = reader.read_records(rows - values.len(), None, None, &mut values)?;
-        if records == 0 {
-            return Err(short("?"));
-        }
-    }
-    Ok(values)
+fn unequal() -> ParquetError {
+    ParquetError::General("the columns of candidates have different lengths".to_owned())
 }
 
 /// A column of candidates.
@@ -251,30 +387,6 @@ struct List<V> {
     starts: Vec<usize>,
     /// Rows with a null or empty list.
     absent: usize,
-}
-
-fn list<T: DataType>(reader: ColumnReader, rows: i64) -> ParquetResult<List<T::T>> {
-    let mut reader = typed::<T>(reader)?;
-    let rows = row_count(rows)?;
-    let (mut values, mut definition, mut repetition) = (Vec::new(), Vec::new(), Vec::new());
-    let mut read = 0;
-    while read < rows {
-        let (records, ..) =
-            reader.read_records(rows - read, Some(&mut definition), Some(&mut repetition), &mut values)?;
-        if records == 0 {
-            return Err(short("candidates"));
-        }
-        read += records;
-    }
-    let mut starts = Vec::with_capacity(rows + 1);
-    starts.extend(repetition.iter().enumerate().filter(|&(_, &level)| level == 0).map(|(at, _)| at));
-    starts.push(repetition.len());
-    let absent = definition.iter().filter(|&&level| level == 0).count();
-    Ok(List { values, starts, absent })
-}
-
-fn typed<T: DataType>(reader: ColumnReader) -> ParquetResult<ColumnReaderImpl<T>> {
-    T::get_column_reader(reader).ok_or_else(|| short("?"))
 }
 
 fn convert<T: TryFrom<i32>>(values: Vec<i32>, column: &str) -> ParquetResult<Vec<T>> {

@@ -15,9 +15,9 @@ pub const ROWS_PER_GROUP: usize = 8192;
 /// The leaf columns in file order. `value_z` exists exactly when the policy source is visits.
 pub const COLUMNS: [&str; 8] = ["packed", "ply", "value_z", "value_q", "weight", MV, PROB, CP];
 
-const MV: &str = "candidates.list.element.mv";
-const PROB: &str = "candidates.list.element.prob";
-const CP: &str = "candidates.list.element.cp";
+pub(super) const MV: &str = "candidates.list.element.mv";
+pub(super) const PROB: &str = "candidates.list.element.prob";
+pub(super) const CP: &str = "candidates.list.element.cp";
 
 /// The leaf columns of shards with this policy source.
 pub fn columns(source: PolicySource) -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,14 @@
+//! Inputs of networks, made from packed positions (features.md).
+
+mod attacks;
+mod board;
+mod halfkp;
+mod label;
+mod planes;
+mod view;
+
+pub use board::{Board, MEN, PositionFault};
+pub use halfkp::{HALFKP_INPUTS, HALFKP_WIDTH, KP_INPUTS, KP_WIDTH, P_INPUTS, PAD, halfkp, kp};
+pub use label::{LABELS, label};
+pub use planes::{BITS1, BITS2, PLANES1, PLANES2, Planes, Unfolded};
+pub use view::View;
