@@ -225,3 +225,51 @@ fn a_resumed_run_refuses_inputs_that_changed_and_options_that_reach_the_shards()
     assert!(said(&output).contains("part-00003.mpk.zst"), "{}", said(&output));
     assert!(said(&output).contains("another one"), "{}", said(&output));
 }
+
+/// The files of a kind in the temporary directory of a run, in name order.
+fn temporary(out: &Path, kind: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(out.join(".manaka-pack-teacher")) else { return Vec::new() };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(kind)));
+    paths.sort();
+    paths
+}
+
+/// Starts a run and waits until it has files of a kind.
+fn until(dir: &Path, out: &Path, kind: &str) -> Child {
+    let mut child = pack(dir, out, &[]).spawn().unwrap();
+    while temporary(out, kind).len() < 2 {
+        assert!(child.try_wait().unwrap().is_none(), "the run ended before it had two {kind} files");
+        sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn temporary_files_that_went_are_missed() {
+    let dir = tempfile::tempdir().unwrap();
+    let (expected, _) = undisturbed(dir.path());
+
+    // One of them, between a kill and the resumption.
+    let out = tempfile::tempdir().unwrap();
+    let mut child = until(dir.path(), out.path(), "rows");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fs::remove_file(temporary(out.path(), "bucket").last().unwrap()).unwrap();
+    let output = pack(dir.path(), out.path(), &["--resume"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("is not as it was read"), "{}", said(&output));
+
+    // All of them under a running program; it may write some anew before it notices.
+    let out = tempfile::tempdir().unwrap();
+    let child = until(dir.path(), out.path(), "bucket");
+    for path in temporary(out.path(), "") {
+        fs::remove_file(path).unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+    assert!(said(&output).contains("bucket-"), "{}", said(&output));
+    let output = pack(dir.path(), out.path(), &["--resume"]).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    assert!(shards(out.path()) == expected);
+}

@@ -28,9 +28,9 @@ impl Past {
         })
     }
 
-    /// Whether a line consists of `verb` alone.
+    /// Whether there is a line of `verb`.
     pub fn has(&self, verb: &str) -> bool {
-        self.lines.iter().any(|line| line == verb)
+        self.of(verb).next().is_some()
     }
 
     /// Runs so far, of which this is the next attempt.
@@ -104,6 +104,10 @@ impl WorkDir {
         } else {
             (Past::default(), 0)
         };
+        if whole == 0 {
+            // What lies here was noted nowhere, and its chunks would be taken for those of this run.
+            empty(path, &journal_path)?;
+        }
         let attempt = past.attempts();
         let file = OpenOptions::new()
             .create(true)
@@ -180,15 +184,21 @@ impl WorkDir {
         gone(&self.lock)?;
         // The journal goes last: as long as it is there, a run can be taken up.
         let journal = self.path.join(JOURNAL);
-        for entry in fs::read_dir(&self.path).map_err(Error::io(&self.path))? {
-            let path = entry.map_err(Error::io(&self.path))?.path();
-            if path != journal {
-                gone(&path)?;
-            }
-        }
+        empty(&self.path, &journal)?;
         gone(&journal)?;
         fs::remove_dir(&self.path).map_err(Error::io(&self.path))
     }
+}
+
+/// Removes the files of a directory but for the journal.
+fn empty(dir: &Path, journal: &Path) -> Result<()> {
+    for entry in fs::read_dir(dir).map_err(Error::io(dir))? {
+        let path = entry.map_err(Error::io(dir))?.path();
+        if path != journal {
+            fs::remove_file(&path).map_err(Error::io(&path))?;
+        }
+    }
+    Ok(())
 }
 
 impl Journal {

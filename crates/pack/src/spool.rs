@@ -147,6 +147,27 @@ impl<'p> Spools<'p> {
         Ok(())
     }
 
+    /// Whether the items that were adopted are those the journal tells of: all of them together.
+    ///
+    /// # Errors
+    /// [`Error::Leftover`] when they are not, so files are gone or were changed.
+    pub fn expect(&self, items: u64) -> Result<()> {
+        let found = self.counts().iter().sum();
+        if items == found {
+            return Ok(());
+        }
+        Err(self.changed(&format!("all of the kind hold {found} items, the journal tells of {items}")))
+    }
+
+    /// The error of spools that are not as the journal says.
+    pub fn changed(&self, what: &str) -> Error {
+        let path = match &self.store {
+            Store::Memory => PathBuf::new(),
+            Store::Files { dir, name } => dir.join(format!("{name}-*")),
+        };
+        Error::Leftover { path, what: format!("{what}: remove them to start again") }
+    }
+
     /// Brings every chunk written so far to disk.
     pub fn sync(&self) -> Result<()> {
         for index in 0..self.len() {

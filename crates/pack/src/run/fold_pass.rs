@@ -1,7 +1,7 @@
 //! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a bucket.
 
 use super::merge::{Sorted, merge_runs, write_run};
-use super::{Run, on_threads};
+use super::{Run, on_threads, read_pass};
 use crate::error::Result;
 use crate::fold::{Folded, Folder, Row, RowCandidate};
 use crate::key;
@@ -39,9 +39,10 @@ const ROWS: &str = "rows";
 
 /// Folds all buckets into the spools.
 pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>) -> Result<Fold> {
-    let mut total = Fold::default();
+    let (mut total, mut noted) = (Fold::default(), 0);
     for words in run.past_of(UNIT) {
-        let [unit, attempt, largest, positions, records] = words[..] else { continue };
+        let [unit, attempt, largest, positions, records, rows] = words[..] else { continue };
+        noted += rows.parse::<u64>().unwrap_or(0);
         let (Ok(unit), Ok(attempt)) = (unit.parse(), attempt.parse()) else { continue };
         total.add(Fold {
             largest_weight: largest.parse().unwrap_or(0),
@@ -59,6 +60,7 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
         return Ok(total);
     }
     spools.adopt(&total.done)?;
+    spools.expect(noted)?;
     run.progress.phase("fold", Some(buckets.counts().iter().sum()), "records");
     let next = AtomicUsize::new(0);
     let earlier = &total.done;
@@ -82,7 +84,12 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
                 buckets.remove(at)?;
                 continue;
             }
-            run.check_cancelled().inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
+            run.check_cancelled()
+                .and_then(|()| match read_pass::is_whole(run, buckets, at) {
+                    true => Ok(()),
+                    false => Err(buckets.changed(&format!("number {at} is not as it was read"))),
+                })
+                .inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
             worker
                 .bucket(buckets, at, read, run.work.tag(unit), spools)
                 .inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
@@ -121,13 +128,16 @@ impl Worker<'_> {
         spools: &Spools<'_>,
     ) -> Result<()> {
         let source = self.run.policy.conventions().policy_source;
-        let records = buckets.items(at);
+        let (records, mut found) = (buckets.items(at), 0);
         self.out.begin(tag);
-        let mut rows = Rows { source, slot: None, draws: Draws::of_slot(0), rank: 0, unit: Fold::default() };
+        let mut rows =
+            Rows { source, slot: None, draws: Draws::of_slot(0), rank: 0, placed: 0, unit: Fold::default() };
         let (folder, out) = (&mut self.folder, &mut self.out);
         if buckets.bytes(at) <= self.run.plan.load {
             let chunks = buckets.load(at, read)?;
-            Sorted::new(&chunks, source, &mut self.index).groups(|hash, packed, entries| {
+            let sorted = Sorted::new(&chunks, source, &mut self.index);
+            found += sorted.len() as u64;
+            sorted.groups(|hash, packed, entries| {
                 entries.for_each(|entry| folder.add(&entry));
                 rows.place(hash, packed, folder, out)
             })?;
@@ -138,7 +148,9 @@ impl Worker<'_> {
             let mut write = |piece: &mut Vec<Vec<u8>>, folder: &mut Folder<'_>| {
                 let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
                 let chunks = mem::take(piece);
-                write_run(&path, &Sorted::new(&chunks, source, &mut self.index), folder)?;
+                let sorted = Sorted::new(&chunks, source, &mut self.index);
+                found += sorted.len() as u64;
+                write_run(&path, &sorted, folder)?;
                 self.run.pool.give(chunks);
                 runs.push(path);
                 self.run.check_cancelled()
@@ -156,12 +168,22 @@ impl Worker<'_> {
             write(&mut piece, folder)?;
             merge_runs(&runs, folder, |hash, packed, folder| rows.place(hash, packed, folder, out))?;
         }
+        if found != records {
+            return Err(
+                buckets.changed(&format!("number {at} holds {found} entries, {records} were scattered"))
+            );
+        }
         self.out.end()?;
-        let mut unit = rows.unit;
+        let (mut unit, placed) = (rows.unit, rows.placed);
         unit.done.insert(tag.unit, tag.attempt);
         let line = format!(
-            "{UNIT}\t{}\t{}\t{}\t{}\t{}",
-            tag.unit, tag.attempt, unit.largest_weight, unit.excluded_positions, unit.excluded_records
+            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}",
+            tag.unit,
+            tag.attempt,
+            unit.largest_weight,
+            unit.excluded_positions,
+            unit.excluded_records,
+            placed
         );
         self.fold.add(unit);
         self.run.progress.advance(records);
@@ -175,6 +197,7 @@ struct Rows {
     slot: Option<u32>,
     draws: Draws,
     rank: u32,
+    placed: u64,
     unit: Fold,
 }
 
@@ -203,6 +226,7 @@ impl Rows {
         }
         let place = Place { draw: self.draws.next(), slot, rank: self.rank };
         self.rank += 1;
+        self.placed += 1;
         let source = self.source;
         out.push(place.spool(out.len()), |bytes| write_row(place, packed, row, source, bytes))
     }

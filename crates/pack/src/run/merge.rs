@@ -43,6 +43,11 @@ impl<'a> Sorted<'a> {
         Self { chunks, index, source }
     }
 
+    /// How many there are.
+    pub const fn len(&self) -> usize {
+        self.index.len()
+    }
+
     /// Hands each position, its hash and its entries to `take`, in order.
     pub fn groups(
         &self,

@@ -27,14 +27,16 @@ pub struct Read {
 const DUPLICATE_MOVE: &str = "duplicate_move";
 const UNIT: &str = "read";
 const REFUSED: &str = "refused";
+/// With the items of each bucket.
 const END: &str = "read-end";
 
 pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools<'_>) -> Result<Read> {
-    let mut total = earlier(run, streams);
+    let (mut total, items) = earlier(run, streams);
     buckets.adopt(&total.done)?;
     if !run.plan.in_memory && run.past.has(END) {
         return Ok(total);
     }
+    buckets.expect(items)?;
     run.progress.phase("read", Some(run.plan.count.records), "records");
     run.progress.advance(total.records);
     let next = AtomicUsize::new(0);
@@ -84,8 +86,15 @@ pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools<'_>) -> Result<R
     }
     total.refused_first.sort();
     total.refused_first.truncate(Summary::REFUSED_SHOWN);
-    run.work.flush(END.to_owned(), buckets, None)?;
+    let counts: Vec<String> = buckets.counts().iter().map(u64::to_string).collect();
+    run.work.flush(format!("{END}\t{}", counts.join("\t")), buckets, None)?;
     Ok(total)
+}
+
+/// Whether a bucket is as an earlier run noted it when it had read everything; `true` for a bucket of this run.
+pub fn is_whole(run: &Run<'_>, buckets: &Spools<'_>, index: usize) -> bool {
+    let noted = run.past_of(END).next().and_then(|counts| counts.get(index)?.parse::<u64>().ok());
+    noted.is_none_or(|items| items == buckets.items(index))
 }
 
 impl Read {
@@ -99,15 +108,17 @@ impl Read {
     }
 }
 
-/// What an earlier run read.
-fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> Read {
-    let mut total = Read::default();
+/// What an earlier run read, and how many items it scattered.
+fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> (Read, u64) {
+    let (mut total, mut scattered) = (Read::default(), 0);
     for words in run.past_of(UNIT) {
-        let [unit, attempt, records, refused] = words[..] else { continue };
-        let (Ok(unit), Ok(attempt), Ok(records)) = (unit.parse(), attempt.parse(), records.parse::<u64>())
+        let [unit, attempt, records, refused, items] = words[..] else { continue };
+        let (Ok(unit), Ok(attempt), Ok(records), Ok(items)) =
+            (unit.parse(), attempt.parse(), records.parse::<u64>(), items.parse::<u64>())
         else {
             continue;
         };
+        scattered += items;
         total.done.insert(unit, attempt);
         total.records += records;
         if let Ok(refused @ 1..) = refused.parse::<u64>() {
@@ -125,7 +136,7 @@ fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> Read {
     }
     total.refused_first.sort();
     total.refused_first.truncate(Summary::REFUSED_SHOWN);
-    total
+    (total, scattered)
 }
 
 fn refused(path: &Path, (record, offset): (u64, u64), mv: Move16) -> RefusedRecord {
@@ -150,11 +161,12 @@ impl Scatter<'_> {
         self.buckets.begin(tag);
         let mut read = Read::default();
         let mut notes = Vec::new();
-        if is_stream {
+        let items = if is_stream {
             self.stream(path, &mut read, &mut notes)?;
+            read.records - read.refused.values().sum::<u64>()
         } else {
-            self.excluded(path)?;
-        }
+            self.excluded(path)?
+        };
         self.buckets.end()?;
         read.done.insert(tag.unit, tag.attempt);
         for (place, mv) in notes {
@@ -165,7 +177,7 @@ impl Scatter<'_> {
             read.refused_first.push(refused(path, place, mv));
         }
         let refused: u64 = read.refused.values().sum();
-        let line = format!("{UNIT}\t{unit}\t{}\t{}\t{refused}", tag.attempt, read.records);
+        let line = format!("{UNIT}\t{unit}\t{}\t{}\t{refused}\t{items}", tag.attempt, read.records);
         self.run.work.note(line, buckets, None)?;
         Ok(read)
     }
@@ -196,18 +208,21 @@ impl Scatter<'_> {
         Ok(())
     }
 
-    fn excluded(&mut self, path: &Path) -> Result<()> {
+    /// Scatters the positions of a shard; says how many they are.
+    fn excluded(&mut self, path: &Path) -> Result<u64> {
         let shard = ShardReader::open(path)?;
         let mut positions = Vec::new();
+        let mut items = 0;
         for group in 0..shard.row_groups() {
             shard.read_packed(group, &mut positions)?;
+            items += positions.len() as u64;
             for packed in &positions {
                 self.buckets
                     .push(bucket(packed, self.buckets.len()), |out| entry::push_excluded(packed, out))?;
             }
             self.run.check_cancelled()?;
         }
-        Ok(())
+        Ok(items)
     }
 }
 

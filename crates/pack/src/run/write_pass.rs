@@ -64,7 +64,11 @@ pub fn run(
                 .try_for_each(|spool| {
                     run.check_cancelled()?;
                     let chunks = spools.load(spool, &fold.done)?;
-                    sorter.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
+                    let found = sorter.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
+                    if found as u64 != counts[spool] {
+                        let what = format!("number {spool} holds {found} rows, {} were noted", counts[spool]);
+                        return Err(spools.changed(&what));
+                    }
                     // In memory nothing takes them again.
                     if !run.plan.in_memory {
                         run.pool.give(chunks);
@@ -221,12 +225,12 @@ impl<'a> Sorter<'a> {
         Self { policy, order: Vec::new(), cp: Vec::new(), scratch: Vec::new(), prob: Vec::new() }
     }
 
-    /// Appends the rows of the next spool to a stretch.
+    /// Appends the rows of the next spool to a stretch; says how many they are.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "chunks are short, and a spool has far fewer than 2^32 of them"
     )]
-    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<()> {
+    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
         let source = self.policy.conventions().policy_source;
         let mut order = std::mem::take(&mut self.order);
         order.clear();
@@ -250,8 +254,9 @@ impl<'a> Sorter<'a> {
                 stretch.cut()?;
             }
         }
+        let rows = order.len();
         self.order = order;
-        Ok(())
+        Ok(rows)
     }
 
     /// Appends a row to a group; this is where a score row gets its prob.
