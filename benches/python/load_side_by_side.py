@@ -1,4 +1,5 @@
-"""The loader, in Rust and from the wheel, beside a loop of cshogi and numpy, and beside plain column reads of pyarrow: the same shards, one run.
+"""The loader, in Rust and from the wheel, beside a loop of cshogi and numpy, and beside plain column reads of pyarrow:
+the same shards, one run.
 
     python benches/python/load_side_by_side.py SHARDS [--rate PATH] [--rows N] [--repeat N]
 
