@@ -3,6 +3,7 @@
 ========================  =====================================================
 :func:`open_stream`       read ``.mpk`` streams: numpy batches, Arrow, records
 :class:`Writer`           write one, every record checked
+:class:`Loader`           shards into a trainer: batches of numpy arrays
 :class:`Position`         SFEN, 96 bytes, legal moves, board as text and SVG
 :func:`corpus`            raw PSV to corpus parquet
 :func:`teacher`           corpus parquet to streams
@@ -24,6 +25,7 @@ from manaka.errors import (
     PositionError,
     UsageError,
 )
+from manaka.loader import Arrays, Loader, unfold_planes
 from manaka.records import CANDIDATE, NO_CP, RECORD, Batch, Record
 from manaka.runs import check, corpus, info, pack, teacher
 from manaka.stream import Batches, Stream, open_stream
@@ -33,6 +35,7 @@ __all__ = [
     "CANDIDATE",
     "NO_CP",
     "RECORD",
+    "Arrays",
     "Batch",
     "Batches",
     "ConventionMismatch",
@@ -40,6 +43,7 @@ __all__ = [
     "FormatError",
     "Header",
     "IllegalMoveError",
+    "Loader",
     "Position",
     "PositionError",
     "Record",
@@ -55,5 +59,6 @@ __all__ = [
     "open_stream",
     "pack",
     "teacher",
+    "unfold_planes",
     "usi",
 ]

@@ -6,6 +6,8 @@ use manaka_core::sfen::SfenError;
 use manaka_core::{Faults, stream};
 use manaka_corpus::FromPsvError;
 use manaka_corpus::write::WriteError;
+use manaka_load::CursorError;
+use manaka_load::features::PositionFault;
 use manaka_shogi::{IllegalMove, Unplayable};
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError};
 use pyo3::{PyErr, import_exception};
@@ -83,7 +85,7 @@ fn worker(message: String) -> PyErr {
     Error::new_err((message, "worker"))
 }
 
-impl Raise for stream::Error {
+impl Raise for &stream::Error {
     fn raise(self) -> PyErr {
         let message = self.to_string();
         let (kind, path) = (self.kind.id(), self.path.as_deref().map(text));
@@ -109,23 +111,43 @@ impl Raise for stream::Error {
     }
 }
 
+impl Raise for stream::Error {
+    fn raise(self) -> PyErr {
+        (&self).raise()
+    }
+}
+
+impl Raise for &InputError {
+    fn raise(self) -> PyErr {
+        match self {
+            InputError::Io { path, error } => system(error, Some(path)),
+            InputError::Nothing { .. } | InputError::NoMatch { .. } => {
+                PyFileNotFoundError::new_err(self.to_string())
+            }
+            InputError::Twice { .. } => usage("twice", self.to_string()),
+            _ => usage("pattern", self.to_string()),
+        }
+    }
+}
+
 impl Raise for InputError {
     fn raise(self) -> PyErr {
-        match &self {
-            Self::Io { path, error } => system(error, Some(path)),
-            Self::Nothing { .. } | Self::NoMatch { .. } => PyFileNotFoundError::new_err(self.to_string()),
-            Self::Twice { .. } => usage("twice", self.to_string()),
-            _ => usage("pattern", self.to_string()),
+        (&self).raise()
+    }
+}
+
+impl Raise for &OutDirError {
+    fn raise(self) -> PyErr {
+        match self {
+            OutDirError::Io { path, error } => system(error, Some(path)),
+            _ => usage("not_empty", self.to_string()),
         }
     }
 }
 
 impl Raise for OutDirError {
     fn raise(self) -> PyErr {
-        match &self {
-            Self::Io { path, error } => system(error, Some(path)),
-            _ => usage("not_empty", self.to_string()),
-        }
+        (&self).raise()
     }
 }
 
@@ -162,29 +184,79 @@ impl Raise for IllegalMove {
     }
 }
 
-impl Raise for manaka_pack::Error {
+impl Raise for &manaka_pack::Error {
     fn raise(self) -> PyErr {
         use manaka_pack::Error as E;
         let message = self.to_string();
         match self {
             E::Stream(error) => error.raise(),
             E::OutDir(error) => error.raise(),
-            E::Io { path, error } => system(&error, Some(&path)),
+            E::Io { path, error } => system(error, Some(path)),
             E::Parquet { path, error } => {
-                system_behind(&error, &path).unwrap_or_else(|| malformed(message, "parquet", &path))
+                system_behind(error, path).unwrap_or_else(|| malformed(message, "parquet", path))
             }
-            E::NotAShard { path, .. } => malformed(message, "not_a_shard", &path),
+            E::NotAShard { path, .. } => malformed(message, "not_a_shard", path),
             E::Damaged { path, offset } => {
-                FormatError::new_err((message, "damaged", text(&path), None::<u64>, offset))
+                FormatError::new_err((message, "damaged", text(path), None::<u64>, *offset))
             }
             E::Option(_) => usage("option", message),
-            E::Leftover { path, .. } => UsageError::new_err((message, "leftover", text(&path))),
+            E::Leftover { path, .. } => UsageError::new_err((message, "leftover", text(path))),
             E::DoesNotFit(_) => usage("does_not_fit", message),
             E::Interrupted => interrupted(),
             E::Weight(_) => Error::new_err((message, "weight")),
             E::Spool(_) => Error::new_err((message, "spool")),
             _ => worker(message),
         }
+    }
+}
+
+impl Raise for manaka_pack::Error {
+    fn raise(self) -> PyErr {
+        (&self).raise()
+    }
+}
+
+impl Raise for manaka_load::Error {
+    fn raise(self) -> PyErr {
+        use manaka_load::Error as E;
+        let message = self.to_string();
+        match self {
+            E::Inputs(error) => (&*error).raise(),
+            E::Shard(error) => (&*error).raise(),
+            E::Conflict { first, second, conflict } => {
+                let values = (conflict.key, conflict.second, conflict.first);
+                ConventionMismatch::new_err((
+                    message,
+                    "conflict",
+                    text(&second),
+                    None::<u64>,
+                    None::<u64>,
+                    values,
+                    text(&first),
+                ))
+            }
+            E::RowCount { path, .. } => malformed(message, "row_count", &path),
+            E::NoRows { first, .. } => malformed(message, "no_rows", &first),
+            E::Row { path, row, fault } => FormatError::new_err((message, fault.id(), text(&path), row)),
+            E::Option(_) => usage("option", message),
+            E::Cursor(error) => error.raise(),
+            E::Poisoned => usage("poisoned", message),
+            E::ShortRead { .. } => Error::new_err((message, "short_read")),
+            _ => worker(message),
+        }
+    }
+}
+
+impl Raise for CursorError {
+    fn raise(self) -> PyErr {
+        usage("cursor", self.to_string())
+    }
+}
+
+/// Bytes that no features can be made of.
+impl Raise for PositionFault {
+    fn raise(self) -> PyErr {
+        PositionError::new_err((self.to_string(), "no_features"))
     }
 }
 

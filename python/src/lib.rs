@@ -2,6 +2,7 @@
 //!
 //! * [`reader`] and [`writer`] move records between streams and bytes of numpy's; [`arrow`] hands them to whoever speaks
 //!   the Arrow C interface; [`header`] is what a stream states.
+//! * [`loader`] hands batches of shards over without a copy; [`features`] are those of a single position.
 //! * [`position`] is a position with its rules and its drawings.
 //! * [`runs`] are the long runs of the command, with progress and Ctrl-C by [`watch`].
 //! * [`errors`] makes each error of the crates below an exception of `manaka.errors`.
@@ -11,7 +12,9 @@
 
 mod arrow;
 mod errors;
+mod features;
 mod header;
+mod loader;
 mod position;
 mod reader;
 mod rows;
@@ -28,6 +31,8 @@ mod _manaka {
     use crate::arrow::{array_capsule, schema_capsule, stream_capsule};
     #[pymodule_export]
     use crate::header::Header;
+    #[pymodule_export]
+    use crate::loader::Loader;
     #[pymodule_export]
     use crate::position::{Position, move16, usi};
     #[pymodule_export]

@@ -1,10 +1,12 @@
 //! A position with its rules, its texts and its drawings; and moves in USI and in 16 bits.
 
 use crate::errors::{IllegalMoveError, Raise, usage};
+use crate::features;
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::sfen::STARTPOS;
 use manaka_core::{Color, HandKind, Move16, Packed, Square};
 use manaka_inspect::{Notation, board_svg, board_text};
+use manaka_load::features::{View, label};
 use manaka_shogi::Board;
 use numpy::PyArray1;
 use pyo3::prelude::*;
@@ -203,6 +205,22 @@ impl Position {
         let mut board = self.board()?;
         board.play(mv.get()?).map_err(Raise::raise)?;
         Ok(Self { packed: board.to_packed(), ply: self.ply.map(|ply| ply.saturating_add(1)) })
+    }
+
+    /// A network's inputs, as a loader makes them of a row: a dict of arrays without the axis of rows. `features` is one
+    /// of the loader's names, "halfkp" for example; `mirrored` exchanges left and right. Raises PositionError.
+    #[pyo3(signature = (features, *, mirrored = false))]
+    fn features<'py>(&self, py: Python<'py>, features: &str, mirrored: bool) -> PyResult<Bound<'py, PyDict>> {
+        features::of_position(py, self.packed.as_bytes(), features::feature_set(features)?, mirrored)
+    }
+
+    /// The policy label of a move (USI or 16 bits), 0 to 2186, the mover's view. Raises IllegalMoveError for a move that
+    /// no piece could make; whether this one can is not asked.
+    #[pyo3(signature = (mv, *, mirrored = false))]
+    fn label(&self, mv: MoveArg, mirrored: bool) -> PyResult<u16> {
+        let mv = mv.get()?;
+        let view = View::of(self.packed.side()).mirrored(mirrored);
+        label(mv, view).ok_or_else(|| IllegalMoveError::new_err((format!("{mv} has no label"), "no_label")))
     }
 
     /// The board as `manaka view` draws it, in kanji or, with `ascii=True`, in the letters of SFEN.

@@ -84,14 +84,23 @@ pub enum Policy {
     Dense(Vec<f32>),
 }
 
+/// Makes an array so long. New ones are zeros from the system, which are not written a second time.
+fn resize<T: Clone + Default>(values: &mut Vec<T>, len: usize) {
+    if values.capacity() < len {
+        *values = vec![T::default(); len];
+    } else {
+        values.resize(len, T::default());
+    }
+}
+
 impl Batch {
     /// Makes every array as long as `rows` need it to be, of the kinds that `options` ask for.
     pub(crate) fn prepare(&mut self, options: &Options, rows: usize) {
         self.rows = rows;
-        self.value.resize(rows, 0.0);
-        self.weight.resize(rows, 0.0);
-        self.packed.resize(if options.columns.packed { rows * PACKED_LEN } else { 0 }, 0);
-        self.ply.resize(if options.columns.ply { rows } else { 0 }, 0);
+        resize(&mut self.value, rows);
+        resize(&mut self.weight, rows);
+        resize(&mut self.packed, if options.columns.packed { rows * PACKED_LEN } else { 0 });
+        resize(&mut self.ply, if options.columns.ply { rows } else { 0 });
         self.features.prepare(options.features, rows);
         self.policy.prepare(options.policy, rows);
     }
@@ -130,16 +139,16 @@ impl Features {
                 opponent.resize(rows * *width, PAD);
             }
             Self::Bits { first, second } => {
-                first.resize(rows * BITS1, 0);
-                second.resize(rows * BITS2, 0);
+                resize(first, rows * BITS1);
+                resize(second, rows * BITS2);
             }
             Self::Bytes { first, second } => {
-                first.resize(rows * FIRST, 0);
-                second.resize(rows * SECOND, 0);
+                resize(first, rows * FIRST);
+                resize(second, rows * SECOND);
             }
             Self::Floats { first, second } => {
-                first.resize(rows * FIRST, 0.0);
-                second.resize(rows * SECOND, 0.0);
+                resize(first, rows * FIRST);
+                resize(second, rows * SECOND);
             }
         }
     }

@@ -110,6 +110,21 @@ pub enum RowFault {
     ProbSum(f32),
 }
 
+impl RowFault {
+    /// The stable name of what is wrong: that of `manaka check`.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::Position(_) => "unsound_position",
+            Self::Value { column, .. } => column,
+            Self::Weight => "weight",
+            Self::Move(_) => "move16",
+            Self::Prob(_) => "prob_range",
+            Self::ProbSum(_) => "prob_sum",
+        }
+    }
+}
+
 impl From<InputError> for Error {
     fn from(error: InputError) -> Self {
         Self::Inputs(Arc::new(error))

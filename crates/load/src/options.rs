@@ -161,8 +161,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Refuses options that make no sense by themselves.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses options that make no sense by themselves, as [`crate::Loader::new`] does.
+    ///
+    /// # Errors
+    /// [`Error::Option`].
+    pub fn check(&self) -> Result<()> {
         let refuse = |text: String| Err(Error::Option(text));
         if !(0.0..=1.0).contains(&self.blend) {
             return refuse(format!("blend is {}, not in 0..=1", self.blend));

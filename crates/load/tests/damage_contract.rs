@@ -39,16 +39,6 @@ fn load(path: &Path, threads: usize) -> Result<Vec<naive::Out>, Error> {
     Ok(all)
 }
 
-/// Panics of the decoder are told as errors.
-fn quiet() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |panic| {
-        if !manaka_core::guard::is_guarded() {
-            hook(panic);
-        }
-    }));
-}
-
 fn names(error: &Error, path: &Path) {
     let text = error.to_string();
     assert!(text.contains(path.to_str().unwrap()), "{text}");
@@ -89,7 +79,8 @@ fn a_shard_that_shrinks_while_it_is_open_is_an_error() {
 #[test]
 fn a_flipped_bit_anywhere_is_an_error_or_changes_plausible_numbers_only() {
     let dir = tempfile::tempdir().unwrap();
-    quiet();
+    // Panics of the decoder are told as errors.
+    manaka_core::guard::quiet_panics();
     let (path, _) = good(dir.path());
     let bytes = fs::read(&path).unwrap();
     let whole = load(&path, 1).unwrap();
