@@ -9,7 +9,7 @@ import argparse
 import functools
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import jax
@@ -22,7 +22,8 @@ import manaka
 KINGS, P = 81, 1548
 INPUTS, HALF, HIDDEN = KINGS * P, 256, 32
 FV_SCALE = 16
-# The integers of a file: 1 is 127 in activations and in the feature transformer, 64 in the weights of later layers.
+# The integers of a file: 1 is 127 in activations and in the feature transformer, 64 in the weights of later layers, and
+# their product in those layers' biases. Training sees every number rounded so (`snap`), or the file would be 18 cp off.
 ONE, WEIGHT = 127, 64
 OUTPUT_CP = ONE * WEIGHT / FV_SCALE  # an output of 1 is 508 cp
 LAYERS = ("hidden1", "hidden2", "output")
@@ -46,14 +47,20 @@ def init(seed: int) -> Params:
     return params
 
 
+def snap(x: jax.Array, one: int) -> jax.Array:
+    """x as the file holds it, in steps of 1/one; the gradient is that of x itself."""
+    return x + jax.lax.stop_gradient(jnp.floor(x * one + 0.5) / one - x)
+
+
 def forward(params: Params, rows: jax.Array, places: jax.Array) -> jax.Array:
     """Outputs (n,). `rows` (u, 256) are those of the features at hand; `places` (2, n, 38) which of them a position
     sets, for the mover and its opponent. The last row is the pad's, zeros."""
-    x = jnp.clip(rows[places].sum(2) + params["bias"], 0, 1)  # (2, n, 256)
+    x = jnp.clip(snap(rows, ONE)[places].sum(2) + snap(params["bias"], ONE), 0, 1)  # (2, n, 256)
     x = jnp.concatenate([x[0], x[1]], axis=1)
-    for name in LAYERS[:2]:
-        x = jnp.clip(x @ params[name]["w"].T + params[name]["b"], 0, 1)
-    return (x @ params["output"]["w"].T + params["output"]["b"])[:, 0]
+    for name in LAYERS:
+        x = x @ snap(params[name]["w"], WEIGHT).T + snap(params[name]["b"], ONE * WEIGHT)
+        x = x if name == "output" else snap(jnp.clip(x, 0, 1), ONE)
+    return x[:, 0]
 
 
 def loss_of(params: Params, rows: jax.Array, batch: dict, scale: float) -> tuple[jax.Array, jax.Array]:
@@ -106,7 +113,7 @@ def make_step(optimizer: optax.GradientTransformation, scale: float, beta1: floa
     return step
 
 
-def batches(loader: manaka.Loader) -> Iterator[dict]:
+def batches(loader: Iterable[dict]) -> Iterator[dict]:
     """The loader's dicts, with the rows a batch uses numbered: as many places as a power of two, so that few shapes
     are compiled."""
     for batch in loader:
@@ -164,19 +171,20 @@ def make_evaluate(scale: float):
 
 def quantise(params: Params, table: np.ndarray) -> dict[str, np.ndarray]:
     """The integers of docs/spec/nnbin.md: names, shapes and dtypes in the order of the file."""
+    steps = lambda x, one: np.floor(np.asarray(x) * one + 0.5)
     shared = np.asarray(params["p"])
     net = {
-        "feature_bias": np.rint(np.asarray(params["bias"]) * ONE).astype("<i2"),
+        "feature_bias": steps(params["bias"], ONE).astype("<i2"),
         "feature_weight": np.empty((INPUTS, HALF), "<i2"),
     }
     for king in range(KINGS):
         rows = slice(king * P, (king + 1) * P)
-        net["feature_weight"][rows] = np.rint(np.clip(table[rows] + shared, -ROW_LIMIT, ROW_LIMIT) * ONE)
+        net["feature_weight"][rows] = steps(np.clip(table[rows] + shared, -ROW_LIMIT, ROW_LIMIT), ONE)
     for name in LAYERS:
         # Hidden sums are shifted down: half of what is shifted out makes a rounding of it.
         rounding = 0 if name == "output" else WEIGHT // 2
-        net[f"{name}_bias"] = np.rint(np.asarray(params[name]["b"]) * ONE * WEIGHT + rounding).astype("<i4")
-        weights = np.rint(np.asarray(params[name]["w"]) * WEIGHT)
+        net[f"{name}_bias"] = (steps(params[name]["b"], ONE * WEIGHT) + rounding).astype("<i4")
+        weights = steps(params[name]["w"], WEIGHT)
         assert np.abs(weights).max() <= 127
         net[f"{name}_weight"] = weights.astype("i1")
     return net
