@@ -24,7 +24,7 @@ import train_dl  # noqa: E402
 import train_nnue  # noqa: E402
 
 # Enough to tell a network that learned from one that did not.
-SHORT = ["--steps", "100", "--epochs", "99", "--rate", "0.003"]
+SHORT = ["--steps", "100", "--epochs", "99", "--batch", "1024", "--rate", "0.003"]
 
 
 @pytest.fixture(scope="session")
