@@ -1,4 +1,5 @@
-"""The loader beside a loop of cshogi and numpy, and beside plain column reads of pyarrow: the same shards, one run.
+"""The loader, in Rust and from the wheel, beside a loop of cshogi and numpy, and beside plain column reads of pyarrow:
+the same shards, one run.
 
     python benches/python/load_side_by_side.py SHARDS [--rate PATH] [--rows N] [--repeat N]
 
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import cshogi
 import cshogi.dlshogi as dlshogi
+import manaka
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -108,6 +110,11 @@ def columns(paths: list[Path], names: list[str]) -> int:
     return rows
 
 
+def wheel(shards: Path, batch: int, **options) -> None:
+    for _ in manaka.Loader(shards, batch_size=batch, threads=1, **options):
+        pass
+
+
 def rate(rows: int, repeat: int, run) -> float:
     """Positions a second of processor time, the best of some runs."""
     best = 0.0
@@ -146,6 +153,9 @@ def main() -> None:
     }
     for name, figure in theirs.items():
         print(f"{name:26} {figure:12,.0f}")
+    for features in ("halfkp", "kp", "planes", "planes_u8", "planes_bits"):
+        figure = rate(total, args.repeat, lambda: wheel(args.shards, args.batch, features=features))
+        print(f"{'wheel ' + features:26} {figure:12,.0f}")
     run = subprocess.run(
         [args.rate, args.shards, "--batch-size", str(args.batch), "--repeat", str(args.repeat)],
         check=True, capture_output=True, text=True,

@@ -237,9 +237,14 @@ def _sources(shards: Shards) -> list[tuple[list[str], int]]:
     if isinstance(shards, (str, os.PathLike)):
         return [(path_list(shards), 1)]
     items: list[Any] = list(shards.items()) if isinstance(shards, Mapping) else list(shards)
-    if items and all(isinstance(item, tuple) for item in items):
-        return [(path_list(paths), share) for paths, share in items]
-    return [(path_list(items), 1)]
+    mixed = bool(items) and all(isinstance(item, tuple) for item in items)
+    sources = [(path_list(paths), share) for paths, share in (items if mixed else [(items, 1)])]
+    for paths, share in sources:
+        if not paths:
+            raise UsageError("a set of no shards", "option")
+        if share < 1:
+            raise UsageError(f"{paths[0]}: a share of {share}", "option")
+    return sources
 
 
 def unfold_planes(

@@ -41,6 +41,7 @@ def dataset(loader: Loader) -> Any:
 
     ::
 
+        import manaka.torch
         data = torch.utils.data.DataLoader(manaka.torch.dataset(loader), batch_size=None)
 
     The loader has threads of its own, so ``num_workers=0`` is the usual choice, and the one under which

@@ -12,7 +12,7 @@ def test_the_pages_code_runs(root, corpus, tmp_path, monkeypatch):
     shutil.copy(corpus, tmp_path / "corpus/a.parquet")
     page = (root / "python/README.md").read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names = {"manaka": manaka}
     for block in blocks:
         exec(block, names)
@@ -22,6 +22,6 @@ def test_the_pages_code_runs(root, corpus, tmp_path, monkeypatch):
 def test_the_pages_name_everything_that_is_exported_and_nothing_else(root):
     page = (root / "python/README.md").read_text() + (root / "README.md").read_text()
     named = set(re.findall(r"`(?:manaka\.)?(\w+)\b", page)) | set(re.findall(r"manaka\.(\w+)", page))
-    helpers = {"CANDIDATE", "NO_CP", "RECORD", "Batches", "Stream", "Written", "__version__"}
+    helpers = {"Arrays", "CANDIDATE", "NO_CP", "RECORD", "Batches", "Stream", "Written", "__version__"}
     assert set(manaka.__all__) - helpers <= named
     assert set(re.findall(r"manaka\.(\w+)\(", page)) <= set(manaka.__all__)
