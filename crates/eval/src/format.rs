@@ -11,7 +11,7 @@ pub const INPUT: usize = 2 * HALF;
 /// Numbers of both hidden layers.
 pub const HIDDEN: usize = 32;
 /// Rows of the feature transformer.
-pub const FEATURES: usize = manaka_load::features::HALFKP_INPUTS;
+pub const FEATURES: usize = 125_388;
 /// One is 127 in activations.
 pub const ACTIVATION: i32 = 127;
 /// One is 2^6 in weights of the network.
@@ -117,7 +117,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// Reads the header and returns the architecture's text.
-pub(crate) fn header<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
+fn header<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let found = cursor.u32(Section::Header)?;
     if found != VERSION {
         return Err(Error::Version { found });
@@ -131,4 +131,33 @@ pub(crate) fn header<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     };
     std::str::from_utf8(bytes)
         .map_err(|error| Error::ArchitectureText { offset: offset + 4 + error.valid_up_to() })
+}
+
+/// The parts of a file, in its order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Parts<'a> {
+    /// What the file says of itself.
+    pub architecture: &'a str,
+    /// The numbers of the feature transformer, without its hash.
+    pub transformer: &'a [u8],
+    /// The numbers of the network, without its hash.
+    pub network: &'a [u8],
+}
+
+impl<'a> Parts<'a> {
+    /// Cuts a file up whose feature transformer and network have so many bytes, with their hashes: in a true file
+    /// [`TRANSFORMER_BYTES`] and [`NETWORK_BYTES`].
+    ///
+    /// # Errors
+    /// [`Error`] with the offset of the first thing that is wrong (nnbin.md §5).
+    pub fn of(file: &'a [u8], [transformer, network]: [usize; 2]) -> Result<Self> {
+        let mut cursor = Cursor::new(file);
+        let architecture = header(&mut cursor)?;
+        cursor.hash(Section::FeatureTransformer, TRANSFORMER_HASH)?;
+        let transformer = cursor.take(transformer.saturating_sub(4), Section::FeatureTransformer)?;
+        cursor.hash(Section::Network, NETWORK_HASH)?;
+        let network = cursor.take(network.saturating_sub(4), Section::Network)?;
+        cursor.end()?;
+        Ok(Self { architecture, transformer, network })
+    }
 }
