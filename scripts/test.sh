@@ -21,7 +21,7 @@ python=${PYTHON:-python3}
     || { apt_install python3 python3-venv; python=python3; }
 [ -x .venv/bin/python ] || "$python" -m venv .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/oracle/requirements.txt \
-    -r python/tests/requirements.txt
+    -r python/tests/requirements.txt -r python/examples/requirements.txt
 # The real engines that the generator is proved on: two from the distribution, one from the registry.
 [ -x /usr/games/fairy-stockfish ] && [ -x /usr/games/gpsusi ] || apt_install fairy-stockfish gpsshogi
 [ -x .tools/bin/sekirei ] || cargo install --quiet --locked --root .tools sekirei@0.5.2

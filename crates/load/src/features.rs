@@ -8,7 +8,9 @@ mod planes;
 mod view;
 
 pub use board::{Board, MEN, PositionFault};
-pub use halfkp::{HALFKP_INPUTS, HALFKP_WIDTH, KP_INPUTS, KP_WIDTH, P_INPUTS, PAD, halfkp, kp};
+pub use halfkp::{
+    HALFKP_INPUTS, HALFKP_WIDTH, KP_INPUTS, KP_WIDTH, P_INPUTS, PAD, halfkp, kp, p_in_hand, p_on_board,
+};
 pub use label::{LABELS, label};
 pub use planes::{BITS1, BITS2, PLANES1, PLANES2, Planes, Unfolded};
 pub use view::View;

@@ -28,6 +28,20 @@ const BOARDS: [[i32; PieceKind::COUNT]; 2] = [
     [1629, 1305, 981, 819, 657, 495, 333, 171, 1467, 1143, 819, 819, 819, 819],
 ];
 
+/// The input of P that a piece on the board sets for a viewer (features.md §4); `None` for a king.
+#[must_use]
+pub fn p_on_board(viewer: Color, square: Square, owner: Color, kind: PieceKind) -> Option<i32> {
+    let seen = i32::from(View::of(viewer).squares()[square.index()]);
+    (kind != PieceKind::King).then(|| BOARDS[usize::from(owner != viewer)][kind as usize] + seen)
+}
+
+/// The input of P that the `nth` piece of a kind in a hand sets for a viewer, from 0 (features.md §4); `None` where no
+/// hand holds so many.
+#[must_use]
+pub fn p_in_hand(viewer: Color, owner: Color, kind: HandKind, nth: u8) -> Option<i32> {
+    (nth < kind.full_set()).then(|| HANDS[usize::from(owner != viewer)][kind as usize] + i32::from(nth))
+}
+
 /// An index of the mover's list, and of its opponent's in the upper half: both are found by one addition.
 type Pair = u64;
 
