@@ -169,6 +169,11 @@ impl Set<'_> {
         if self.progress.cancelled() { Err(Error::Interrupted) } else { Ok(collector.finish()) }
     }
 
+    /// Bytes of all files.
+    fn len(&self) -> u64 {
+        self.bytes.iter().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+    }
+
     fn figures(&self, measured: (State, Joins), stated: Option<Conventions>, lists_candidates: bool) -> Stat {
         let (state, joins) = measured;
         measure::stat(&Measured { set: self, state, joins, stated, lists_candidates })
@@ -178,7 +183,7 @@ impl Set<'_> {
         // Every header is read, and those that must not be mixed are refused.
         let path = |error| Error::stream(&self.inputs[0], error);
         let conventions = *StreamSet::open(self.inputs.to_vec()).map_err(path)?.conventions();
-        let facts = Facts::new(conventions, true, true);
+        let facts = Facts::new(conventions, true, true, self.len());
         let streams = streams::Streams::new(self.inputs, conventions.policy_source);
         let measured = self.run(&facts, None, "records", |c, w| streams.work(c, w))?;
         Ok(self.figures(measured, Some(conventions), true))
@@ -202,7 +207,7 @@ impl Set<'_> {
             starts.push(ends);
         }
         let conventions = first.unwrap_or(Conventions::VISITS);
-        let facts = Facts::new(conventions, false, false);
+        let facts = Facts::new(conventions, false, false, self.len());
         let rows = starts.iter().filter_map(|starts| starts.last()).fold(0u64, |a, &b| a.saturating_add(b));
         let shards = rows::Shards::new(self.inputs, starts);
         let measured = self.run(&facts, Some(rows), "rows", |c, w| shards.work(c, w))?;
@@ -216,7 +221,7 @@ impl Set<'_> {
         let open = |path: &PathBuf| CorpusFile::open(path).map_err(Error::corpus);
         let files = self.inputs.iter().map(open).collect::<Result<Vec<_>>>()?;
         let rows = files.iter().map(CorpusFile::rows).fold(0, u64::saturating_add);
-        let facts = Facts::new(UNSTATED, true, true);
+        let facts = Facts::new(UNSTATED, true, true, self.len());
         let corpora = rows::Corpora::new(&files);
         let measured = self.run(&facts, Some(rows), "rows", |c, w| corpora.work(c, w))?;
         Ok(self.figures(measured, None, true))
@@ -224,7 +229,7 @@ impl Set<'_> {
 
     fn raw(&self, options: &StatOptions) -> Result<Stat> {
         let layout = psv_layout(self.inputs, &options.psv).map_err(Error::psv)?;
-        let facts = Facts::new(UNSTATED, true, true);
+        let facts = Facts::new(UNSTATED, true, true, self.len());
         let raw = rows::Raw::new(self.inputs, layout, &self.bytes);
         let records = self.bytes.iter().map(|bytes| bytes / layout.record_len() as u64).sum();
         let measured = self.run(&facts, Some(records), "records", |c, w| raw.work(c, w))?;

@@ -17,8 +17,8 @@ pub const FAVOURED_LEAST: f64 = 0.6;
 /// one every time.
 pub const STEADY_LEAST: f64 = 0.6;
 /// Outcomes speak of a scale at most this many times the stated one, or as small a part of it. An FV_SCALE of 16 taken for
-/// 28 is 1.75; engines of different strength differ by less than 3.
-pub const FITTED_FACTOR: f64 = 3.0;
+/// 28 is 1.75; games of weak play, whose outcomes go less with scores, were measured at 1.4.
+pub const FITTED_FACTOR: f64 = 1.6;
 /// Values that are a tanh of their scores tell its coefficient to a percent or two.
 pub const IMPLIED_FACTOR: f64 = 1.05;
 /// A game that was played again is an accident, a hundredth of all games is none.
@@ -84,7 +84,7 @@ alarms! {
     EvalCoef "eval_coef" "values are the tanh of their scores under another eval_coef than stated"
         "more than 5 percent from the stated one";
     ScoreScale "score_scale" "outcomes speak of another scale of scores than stated: another FV_SCALE or eval_coef"
-        "a factor of more than 3 between the fitted and the stated eval_coef";
+        "a factor of more than 1.6 between the fitted and the stated eval_coef";
     BeyondScale "beyond_mate_scale" "scores lie above the mate scale" "any score";
     MatesBeyondSlack "mates_beyond_slack" "mates reach further below the scale than the slack in force: some count as ordinary scores"
         "the band of mates begins below the threshold";

@@ -42,7 +42,7 @@ pub struct Joins {
 impl<'a> Collector<'a> {
     pub fn new(facts: &'a Facts, files: usize, progress: &'a dyn Progress) -> Self {
         let state = State {
-            sums: Sums::default(),
+            sums: Sums::new(facts),
             runs: BTreeMap::new(),
             parts: vec![Part::default(); files],
             refused: BTreeMap::new(),
@@ -56,7 +56,7 @@ impl<'a> Collector<'a> {
 
     /// The tools of one thread.
     pub fn worker(&self) -> Worker<'_> {
-        Worker { collector: self, sums: Sums::default() }
+        Worker { collector: self, sums: Sums::new(self.facts) }
     }
 
     /// Whether there is no use in going on.

@@ -1,7 +1,7 @@
 //! The figures as a page: one file, no script, nothing fetched.
 
 use super::figures::{Bar, Stat};
-use super::plot::{Plot, escaped, heat};
+use super::plot::{Plot, escaped, heat, short};
 use super::text::{grouped, percent, share};
 use std::fmt::Write;
 
@@ -127,6 +127,7 @@ impl Stat {
             self.calibration_plot(),
             self.candidate_plot(),
             self.length_plot(),
+            self.opening_plot(),
             (self.totals.records > 0).then(|| {
                 let squares: [(&str, &[u64]); 2] =
                     [("Black’s king", &board.black_king_squares), ("White’s king", &board.white_king_squares)];
@@ -141,10 +142,15 @@ impl Stat {
         let (last, first) = (self.plies.last()?.ply, self.plies.first()?.ply);
         let most = self.plies.iter().map(|bin| bin.records).max()?;
         let mut plot = Plot::counts((f(first), f(last + 1)), f(most), "ply");
+        // One area: hundreds of narrow bars would flicker.
+        let mut steps = Vec::new();
+        let mut next = first;
         for bin in &self.plies {
-            let says = format!("ply {}: {}", bin.ply, grouped(bin.records));
-            plot.bar(f(bin.ply), f(bin.ply + 1), f(bin.records), "a", &says);
+            steps.extend([(f(next), 0.0, 0.0), (f(bin.ply), 0.0, 0.0)]);
+            steps.extend([bin.ply, bin.ply + 1].map(|ply| (f(ply), 0.0, f(bin.records))));
+            next = bin.ply + 1;
         }
+        plot.band(&steps, "a");
         let says = format!(
             "{} at each ply; mean {:.1}, median {}, last {}",
             self.unit(),
@@ -281,6 +287,29 @@ impl Stat {
         let cut = percent(candidates.wider_than_5, self.totals.records);
         let says = format!("{} by number of candidates; a width of 5 would cut {cut}", self.unit());
         Some(("Candidates", says, plot.svg("records by number of candidates")))
+    }
+
+    fn opening_plot(&self) -> Option<(&'static str, String, String)> {
+        const SHOWN: usize = 12;
+        let games = self.games.as_ref()?;
+        let shown = &games.opens[..games.opens.len().min(SHOWN)];
+        let most = shown.first()?.count;
+        let places = u32::try_from(shown.len()).ok()?.max(6);
+        let mut plot =
+            Plot::bare((0.0, f64::from(places)), (0.0, f(most) * 1.04), "ply of the first record", short);
+        for (at, open) in (0u32..).zip(shown) {
+            let says = format!("ply {}: {} games", open.value, grouped(open.count));
+            let at = f64::from(at);
+            plot.bar(at + 0.1, at + 0.9, f(open.count), "a", &says);
+            plot.tick(at + 0.5, &open.value.to_string());
+        }
+        let rest = games.opens.len() - shown.len();
+        let others = if rest > 0 { format!("; {rest} further plies") } else { String::new() };
+        Some((
+            "Openings",
+            format!("games by the ply they open at, most frequent first{others}"),
+            plot.svg("games by opening ply"),
+        ))
     }
 
     fn length_plot(&self) -> Option<(&'static str, String, String)> {

@@ -8,7 +8,7 @@ use std::fmt::Write;
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 260.0;
 const LEFT: f64 = 58.0;
-const RIGHT: f64 = 12.0;
+const RIGHT: f64 = 22.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 40.0;
 
@@ -24,7 +24,7 @@ pub fn escaped(text: &str) -> String {
 }
 
 /// A number on an axis: `1.2M`, `40k`, `0.5`.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     let size = value.abs();
     match size {
         _ if size >= 1e9 => format!("{}G", n(value / 1e9)),

@@ -3,13 +3,23 @@
 //! Hashes are kept with how often each came. When more than [`ROOM`] different ones are held, the range of hashes that
 //! count is halved, and those outside are dropped. What is left is every occurrence of every hash in the range, so no
 //! count in it is an estimate; only the step from the range to all of them is. The range depends on which hashes came and
-//! not on their order, nor on the number of threads.
+//! not on their order, nor on the number of threads. A large set begins with a smaller range ([`halvings_for`]): most of
+//! what a whole one would have held at first would have been dropped again.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Different hashes held at once; 16 bytes each with their table.
-pub const ROOM: usize = 1 << 17;
+pub const ROOM: usize = 1 << 16;
+
+/// Bytes of data, for each place in a sample, from which on it begins with half of the range. As a record is not longer
+/// than some hundred bytes, enough of them are left to fill it, or nearly.
+const BYTES_A_PLACE: u64 = 256;
+
+/// The range that a sample of a set of this length on disk begins with: one in 2^halvings.
+pub fn halvings_for(bytes: u64) -> u32 {
+    (bytes / (ROOM as u64 * BYTES_A_PLACE)).max(1).ilog2()
+}
 
 /// The bit of a hash from which on it is looked at whether it is in the range: hash tables use those below and above.
 const FIRST_BIT: u32 = 24;
@@ -39,6 +49,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// A sample that begins with a range of one in 2^halvings.
+    pub fn of_one_in(halvings: u32) -> Self {
+        Self { counts: HashMap::default(), halvings }
+    }
+
     fn mask(&self) -> u64 {
         ((1 << self.halvings) - 1) << FIRST_BIT
     }
@@ -134,7 +149,7 @@ mod tests {
             sample
         };
         let whole = of(&all);
-        assert_eq!(whole.one_in(), 4);
+        assert_eq!(whole.one_in(), 8);
         assert!(whole.counts.values().all(|&count| count == 1 || count == 3));
         let share = 1.0 - whole.different() as f64 / whole.all() as f64;
         assert!((share - 1.0 / 3.0).abs() < 0.01, "{share}");

@@ -5,7 +5,7 @@ use super::games::{Edge, Games, Tracker, UNKNOWN};
 use super::heat::Heat;
 use super::item::Item;
 use super::parts::Batch;
-use super::sample::Sample;
+use super::sample::{Sample, halvings_for};
 use super::value::{BINS, Bin, Bins, Scales, bin_of, fixed};
 use manaka_core::conventions::{NO_CP, NO_VISITS};
 use manaka_core::{Color, Conventions, Pov};
@@ -37,15 +37,17 @@ pub struct Facts {
     pub values: Vec<f32>,
     /// Whether items are in the order of games.
     pub in_games: bool,
+    /// The range of hashes that positions are compared in at first.
+    pub halvings: u32,
 }
 
 impl Facts {
-    pub fn new(conventions: Conventions, slot_0: bool, in_games: bool) -> Self {
+    pub fn new(conventions: Conventions, slot_0: bool, in_games: bool, bytes: u64) -> Self {
         let values = match slot_0 && conventions.eval_coef > 0.0 {
             true => (0..=u16::MAX).map(|bits| conventions.value_q(bits.cast_signed())).collect(),
             false => Vec::new(),
         };
-        Self { conventions, values, in_games }
+        Self { conventions, values, in_games, halvings: halvings_for(bytes) }
     }
 
     /// The value of a score.
@@ -80,8 +82,9 @@ pub struct Sums {
     pub games: Games,
 }
 
-impl Default for Sums {
-    fn default() -> Self {
+impl Sums {
+    /// No items yet.
+    pub fn new(facts: &Facts) -> Self {
         Self {
             items: 0,
             plies: Vec::new(),
@@ -95,7 +98,7 @@ impl Default for Sums {
             scales: Scales::default(),
             values: Box::new([[Bin::default(); BINS]; 2]),
             heat: Heat::default(),
-            positions: Sample::default(),
+            positions: Sample::of_one_in(facts.halvings),
             weights: Counts::default(),
             games: Games::default(),
         }

@@ -36,6 +36,14 @@ pub fn share(share: Option<f64>) -> String {
     share.map_or("-".to_owned(), |share| format!("{:.2}%", share * 100.0))
 }
 
+/// `once`, `2 times`.
+fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        _ => format!("{} times", grouped(count)),
+    }
+}
+
 /// A line of a section: a name, a figure, and what else there is to say.
 fn line(f: &mut Formatter<'_>, name: &str, figure: impl Display, more: impl Display) -> fmt::Result {
     let text = format!("  {name:<26} {:>16}   {more}", figure.to_string());
@@ -191,9 +199,9 @@ impl Stat {
             one_in => format!("estimated from one game in {one_in}"),
         };
         let most = format!(
-            "of {} games of 10 records or more; the most frequent came {} times; {seen}",
+            "of {} games of 10 records or more; the most frequent came {}; {seen}",
             grouped(games.compared),
-            games.most_repeated
+            times(games.most_repeated)
         );
         line(f, "played again", share(Some(games.repeated)), most)?;
         spreads(f, &[("records of a game", &games.records), ("last ply", &games.last_ply)])
@@ -201,16 +209,11 @@ impl Stat {
 
     /// Records and outcomes in steps of plies.
     fn ply_table(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "\n  {:<12} {:>14} {:>8}   {:>9} {:>9} {:>9}",
-            "ply",
-            self.unit(),
-            "share",
-            "Black",
-            "drawn",
-            "White"
-        )?;
+        write!(f, "\n  {:<12} {:>14} {:>8}", "ply", self.unit(), "share")?;
+        if self.outcomes.is_some() {
+            write!(f, "   {:>9} {:>9} {:>9}", "Black", "drawn", "White")?;
+        }
+        writeln!(f)?;
         let mut rest = self.plies.as_slice();
         while let Some(first) = rest.first() {
             let from = first.ply / PLIES * PLIES;
@@ -221,15 +224,12 @@ impl Stat {
             let (won, drawn, lost) = (sum(&|c| c.won), sum(&|c| c.drawn), sum(&|c| c.lost));
             let all = won + drawn + lost;
             let name = format!("{from}..{}", from + PLIES);
-            writeln!(
-                f,
-                "  {name:<12} {:>14} {:>8}   {:>9} {:>9} {:>9}",
-                grouped(records),
-                percent(records, self.records()),
-                percent(won, all),
-                percent(drawn, all),
-                percent(lost, all)
-            )?;
+            write!(f, "  {name:<12} {:>14} {:>8}", grouped(records), percent(records, self.records()))?;
+            if self.outcomes.is_some() {
+                let of = |count| percent(count, all);
+                write!(f, "   {:>9} {:>9} {:>9}", of(won), of(drawn), of(lost))?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }
@@ -427,8 +427,8 @@ impl Stat {
         line(
             f,
             "the most frequent came",
-            grouped(duplicates.most),
-            if duplicates.exact { "times" } else { "times, of those looked at" },
+            times(duplicates.most),
+            if duplicates.exact { "" } else { "of those looked at" },
         )?;
         if let Some(weights) = &self.weights {
             spreads(f, &[("weight of a row", weights)])?;

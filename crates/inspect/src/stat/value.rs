@@ -7,12 +7,12 @@ pub const BINS: usize = 500;
 /// What fixed-point sums of values count in.
 pub const UNIT: f64 = (1u64 << 24) as f64;
 
-/// A value in [-1, 1] as a whole number, so that sums do not depend on their order.
+/// A value in [-1, 1] as a whole number, so that sums do not depend on their order; cut towards 0, so that both sides are
+/// alike.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "within [-2^24, 2^24]")]
 pub fn fixed(value: f32) -> i64 {
-    // Exact: a float of 24 bits times a power of two, and rounding what is below 1.
-    (f64::from(value) * UNIT).round_ties_even() as i64
+    i64::from((f64::from(value) * UNIT) as i32)
 }
 
 /// Values of one bin.
