@@ -416,7 +416,7 @@ fn the_text_is_a_table_of_these_figures() {
         "  the side to move                          7     57.14%     28.57%     14.29%",
         "  draws stored as -0.0                      1",
         "  cut by a width of 5                  14.29%",
-        "  extremes                    -29999 … 29992",
+        "  extremes                     -29999 … 29992",
         "  slot 0 has the root score            85.71%   of 7 records",
         "  a fold takes away                    71.43%   exact",
         "ok: no alarm",

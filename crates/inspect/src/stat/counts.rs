@@ -28,6 +28,7 @@ const fn bin_of(value: u64) -> usize {
 }
 
 /// The least value of a bin.
+#[expect(clippy::cast_possible_truncation, reason = "an octave of 64")]
 const fn value_of(bin: usize) -> u64 {
     let bin = bin as u64;
     if bin < EXACT {
