@@ -1,7 +1,6 @@
 //! What `stat` promises: figures that were worked out by hand, the same whatever the threads and the cut into parts, and
 //! alarms that go off for what they are named after and for nothing else.
 
-#[allow(dead_code, reason = "made for all tests of this crate")]
 mod fixtures;
 
 use fixtures::{Draws, Shard, file, score_rows, stream_bytes, visits_rows, written};
