@@ -2,6 +2,13 @@
 //!
 //! Decoding is what any reader of the stream has to do: every record read by [`StreamReader`] and validated, files shared
 //! between as many threads. Its records are counted and compared with those of `stat`.
+//!
+//!     make-streams --out zst --records 8000000 --records-per-part 1000000
+//!     stat-speed zst --threads 1
+//!
+//! On two shared cores of an AMD EPYC, busy with other work, so that ratios are worth more than seconds: speed of `stat` /
+//! decode 0.71 on one thread and 0.68 on two for compressed parts, the form in which streams are kept; 0.38 for raw ones
+//! (`--raw`) read through the stream reader, 0.44 in a mapped file, where decoding is little more than memory being read.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
 use anyhow::{Result, anyhow, ensure};
