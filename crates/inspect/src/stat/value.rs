@@ -148,6 +148,7 @@ impl Scales {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "small numbers")]
 mod tests {
     use super::*;
 
@@ -160,13 +161,13 @@ mod tests {
     fn the_fit_finds_the_scale_that_outcomes_were_drawn_by() {
         for r in [0.4, 1.0, 1.75] {
             let mut bins = [Bin::default(); BINS];
-            for at in 10..BINS - 10 {
+            for (at, bin) in bins.iter_mut().enumerate().take(BINS - 10).skip(10) {
                 let value = (at as f64 + 0.5) / 250.0 - 1.0;
                 // 100,000 games of which as many are won as the scale says.
                 let mean = libm::tanh(r * libm::atanh(value));
                 let count = 100_000;
                 let sum = |mean: f64| (mean * count as f64 * UNIT) as i64;
-                bins[at] = Bin { count, value: sum(value), outcome: sum(mean) };
+                *bin = Bin { count, value: sum(value), outcome: sum(mean) };
             }
             let found = fit(&bins).unwrap();
             assert!((found / r - 1.0).abs() < 0.001, "{found} for {r}");
