@@ -9,6 +9,7 @@
 :func:`teacher`           corpus parquet to streams
 :func:`pack`              streams to shuffled training shards
 :func:`check`             is this data healthy?
+:func:`stat`              what it is like, and what looks wrong
 :func:`info`              what files state about themselves
 ========================  =====================================================
 
@@ -27,7 +28,7 @@ from manaka.errors import (
 )
 from manaka.loader import Arrays, Loader, unfold_planes
 from manaka.records import CANDIDATE, NO_CP, RECORD, Batch, Record
-from manaka.runs import check, corpus, info, pack, teacher
+from manaka.runs import check, corpus, info, pack, stat, teacher
 from manaka.stream import Batches, Stream, open_stream
 from manaka.writer import Writer, Written
 
@@ -58,6 +59,7 @@ __all__ = [
     "move16",
     "open_stream",
     "pack",
+    "stat",
     "teacher",
     "unfold_planes",
     "usi",

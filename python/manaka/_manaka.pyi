@@ -22,6 +22,7 @@ __all__ = [
     "move16",
     "pack",
     "schema_capsule",
+    "stat",
     "stream_capsule",
     "stream_files",
     "teacher",
@@ -170,6 +171,9 @@ def schema_capsule(header: Header | None = None) -> object: ...
 def array_capsule(heads: bytes, candidates: bytes) -> object: ...
 def check(
     paths: Sequence[_Path], limit: int, threads: int | None, progress: _Progress | None
+) -> Any: ...
+def stat(
+    paths: Sequence[_Path], html: _Path | None, threads: int | None, progress: _Progress | None
 ) -> Any: ...
 def info(paths: Sequence[_Path]) -> Any: ...
 def pack(

@@ -2,7 +2,17 @@
 
 from typing import Any, NotRequired, TypedDict
 
-__all__ = ["CheckReport", "CorpusReport", "Finding", "KindCount", "PackReport", "TeacherReport", "Totals"]
+__all__ = [
+    "Alarm",
+    "CheckReport",
+    "CorpusReport",
+    "Finding",
+    "KindCount",
+    "PackReport",
+    "StatReport",
+    "TeacherReport",
+    "Totals",
+]
 
 
 class Finding(TypedDict):
@@ -46,6 +56,40 @@ class CheckReport(TypedDict):
     findings: list[Finding]
     notes: list[Finding]
     shuffle: list[dict[str, Any]]
+
+
+class Alarm(TypedDict):
+    """What is probably wrong with a set of data, and when it is said."""
+
+    id: str
+    sentence: str
+    message: str
+    threshold: str
+
+
+class StatReport(TypedDict):
+    """What :func:`manaka.stat` measured; ``ok`` when no alarm went off. None where the data has no such thing."""
+
+    ok: bool
+    kind: str
+    stated: dict[str, Any] | None
+    totals: dict[str, Any]
+    parts: list[dict[str, Any]]
+    refused: dict[str, int]
+    games: dict[str, Any] | None
+    ply: dict[str, Any]
+    plies: list[dict[str, Any]]
+    outcomes: dict[str, Any] | None
+    candidates: dict[str, Any] | None
+    visits: dict[str, Any] | None
+    scores: dict[str, Any] | None
+    values: dict[str, Any]
+    board: dict[str, Any]
+    duplicates: dict[str, Any]
+    weights: dict[str, Any] | None
+    columns: list[dict[str, Any]]
+    shuffle: list[dict[str, Any]]
+    alarms: list[Alarm]
 
 
 class Refused(TypedDict):

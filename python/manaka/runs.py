@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from manaka import _manaka
-from manaka.reports import CheckReport, CorpusReport, PackReport, TeacherReport
+from manaka.reports import CheckReport, CorpusReport, PackReport, StatReport, TeacherReport
 from manaka.stream import StrPath, path_list
 
-__all__ = ["check", "corpus", "info", "pack", "teacher"]
+__all__ = ["check", "corpus", "info", "pack", "stat", "teacher"]
 
 Paths = StrPath | Iterable[StrPath]
 Progress = Callable[[str, int, int | None], object]
@@ -31,6 +31,23 @@ def check(
     one by one; all are counted.
     """
     report: CheckReport = _manaka.check(path_list(paths), limit, threads, progress)
+    return report
+
+
+def stat(
+    paths: Paths,
+    *,
+    html: StrPath | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> StatReport:
+    """Measures streams, shards, corpora or raw PSV in one pass: games, outcomes, candidates, scores, calibration, board.
+
+    Files of one kind are one set in the order given. What is probably wrong is listed under ``alarms``, each with its
+    threshold; ``ok`` when there is none. ``html`` is a page with plots to be written besides. Raises
+    :class:`manaka.FormatError` for a malformed file and :class:`manaka.UsageError` for files of different kinds.
+    """
+    report: StatReport = _manaka.stat(path_list(paths), html, threads, progress)
     return report
 
 

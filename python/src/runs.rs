@@ -8,13 +8,15 @@ use manaka_core::Conventions;
 use manaka_core::inputs::{PARQUET_SUFFIXES, PSV_SUFFIXES, STREAM_SUFFIXES, resolve};
 use manaka_core::out_dir::create_empty;
 use manaka_core::stream::{Compression, PartsOptions};
+use manaka_core::whole_file::{Existing, WholeFile};
 use manaka_corpus::psv::UnknownMoveLayout;
 use manaka_corpus::{MateFold, PsvOptions, from_psv};
-use manaka_inspect::CheckOptions;
+use manaka_inspect::{CheckOptions, StatOptions};
 use manaka_pack::PackOptions;
 use manaka_teacher::{Options, Strictness, convert};
 use pyo3::prelude::*;
 use serde::Serialize;
+use std::io::Write;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -45,6 +47,26 @@ pub fn check(
     let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES].concat())?;
     let options = CheckOptions { threads: self::threads(threads), limit };
     let found = watch(py, progress, move |progress| manaka_inspect::check(&inputs, &options, progress))?;
+    report(py, &found)
+}
+
+/// `manaka stat`, and its page.
+#[pyfunction]
+pub fn stat(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    html: Option<PathBuf>,
+    threads: Option<NonZeroUsize>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES, PSV_SUFFIXES].concat())?;
+    let options = StatOptions::new(self::threads(threads));
+    let page = html.map(|path| WholeFile::create(&path, Existing::Replace)).transpose()?;
+    let found = watch(py, progress, move |progress| manaka_inspect::stat(&inputs, &options, progress))?;
+    if let Some(mut page) = page {
+        page.write_all(found.html().as_bytes())?;
+        page.commit()?;
+    }
     report(py, &found)
 }
 

@@ -58,6 +58,22 @@ def test_check_and_info_report_what_the_command_does(command, parts, shards, roo
     assert manaka.info([parts, shards]) == command_says(command, "info", parts, shards)
 
 
+def test_stat_reports_and_writes_what_the_command_does(command, parts, shards, corpus, tmp_path):
+    for data in (parts, shards, corpus):
+        report = manaka.stat(data, html=tmp_path / "a.html", threads=1)
+        assert report == command_says(command, "stat", data, "--html", tmp_path / "b.html")
+        assert set(report) == set(manaka.reports.StatReport.__annotations__)
+        assert (tmp_path / "a.html").read_text() == (tmp_path / "b.html").read_text()
+    assert manaka.stat(parts)["games"]["joins"] > 1 and manaka.stat(shards)["games"] is None
+    # The example's mates lie below 30000, and 32000 is stated.
+    assert [alarm["id"] for alarm in manaka.stat(parts)["alarms"]] == ["mates_beyond_slack"]
+    with pytest.raises(manaka.UsageError) as error:
+        manaka.stat([parts, shards])
+    assert error.value.kind == "mixed"
+    with pytest.raises(ZeroDivisionError):
+        manaka.stat(parts, progress=lambda *call: 1 / 0)
+
+
 def test_corpus_reports_what_the_command_does(command, tmp_path):
     raw = tmp_path / "raw.psv"
     raw.write_bytes(psv_of_the_start() * 50)

@@ -1,6 +1,7 @@
 //! Reports, and numbers as people write them.
 
 use anyhow::{Context, Result};
+pub use manaka_inspect::grouped;
 use serde::Serialize;
 use std::io::{self, Write};
 use std::path::Path;
@@ -48,19 +49,6 @@ pub fn print_json(report: &impl Serialize) -> Result<()> {
 /// Where a refused record stands, as reports name it.
 pub fn refused_at(path: &Path, record: u64, offset: u64) -> String {
     format!("{}: record {record} at byte {offset}", path.display())
-}
-
-/// `1234567` as `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 #[cfg(test)]

@@ -20,6 +20,15 @@ pub use run::from_psv;
 
 use crate::psv::{Layout, LayoutText, MoveLayout};
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+/// How the records of raw files lie, found in a sample as far as `options` do not tell it. Nothing is converted.
+///
+/// # Errors
+/// [`FromPsvError`]: the files cannot be read, hold no records, or their layout cannot be told.
+pub fn psv_layout(inputs: &[PathBuf], options: &PsvOptions) -> Result<Layout, FromPsvError> {
+    sample::look(inputs, options).map(|found| found.layout)
+}
 
 /// What [`from_psv`] is told.
 #[derive(Clone, Debug)]

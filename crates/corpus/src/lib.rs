@@ -36,6 +36,7 @@ pub use error::{Error, Result};
 pub use file::{BATCH_ELEMENTS, BATCH_ROWS, Batches, CorpusFile};
 pub use from_psv::{
     Folded, FromPsvError, MateFold, MateFoldError, PsvOptions, Reason, Refused, Report, TornTail, from_psv,
+    psv_layout,
 };
 pub use rows::{IntList, MAX_MOVE_TEXT, MAX_SFEN_TEXT, Row, Rows, TextList};
 pub use schema::{COLUMNS, Column};

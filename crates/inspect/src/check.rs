@@ -7,7 +7,6 @@ mod rows;
 mod shards;
 mod shuffle;
 mod streams;
-mod threads;
 
 use crate::error::Result;
 use crate::report::{Report, Totals};

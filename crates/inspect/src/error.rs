@@ -27,6 +27,22 @@ pub enum Error {
     /// A shard is malformed where it was to be shown.
     #[error(transparent)]
     Shard(manaka_pack::Error),
+    /// A corpus file is malformed where its figures were wanted.
+    #[error(transparent)]
+    Corpus(manaka_corpus::Error),
+    /// Raw records whose layout cannot be told.
+    #[error(transparent)]
+    Psv(manaka_corpus::FromPsvError),
+    /// Files that are not data of one kind and one meaning.
+    #[error("{} and {} are not one set of data: {what}", first.display(), second.display())]
+    Mixed {
+        /// The first file.
+        first: PathBuf,
+        /// The file that differs from it.
+        second: PathBuf,
+        /// In what.
+        what: String,
+    },
     /// The first record or row asked for is behind the last one.
     #[error("{}: there is no {unit} {start}: the file holds {have}", path.display())]
     Range {
@@ -57,6 +73,22 @@ impl Error {
         match error.kind {
             stream::Kind::Io(error) => Self::Io { path: path.to_owned(), error },
             _ => Self::Stream(error.in_file(path)),
+        }
+    }
+
+    /// The error of a corpus file.
+    pub(crate) fn corpus(error: manaka_corpus::Error) -> Self {
+        match error {
+            manaka_corpus::Error::Io { path, error } => Self::Io { path, error },
+            error => Self::Corpus(error),
+        }
+    }
+
+    /// The error of raw records whose layout was looked for.
+    pub(crate) fn psv(error: manaka_corpus::FromPsvError) -> Self {
+        match error {
+            manaka_corpus::FromPsvError::Io { path, error } => Self::Io { path, error },
+            error => Self::Psv(error),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! * [`check()`] judges files and gives a [`Report`]; [`CHECKS`] is the table of everything it can find;
 //! * [`info()`] gives what a file states about itself;
+//! * [`stat()`] measures a set of data in one pass and gives a [`Stat`]; [`ALARMS`] is the table of what it warns of;
 //! * [`view()`] gives records and rows as a person reads them, board drawn; [`board_text`] and [`board_svg`] draw a
 //!   position by itself.
 //!
@@ -14,7 +15,10 @@ mod error;
 mod finding;
 mod info;
 mod report;
+mod shuffle;
 mod sniff;
+mod stat;
+mod threads;
 mod view;
 
 pub use check::{CheckOptions, check};
@@ -22,6 +26,11 @@ pub use error::{Error, Result};
 pub use finding::{CHECKS, Check, Finding, Severity, Subject};
 pub use info::{ColumnInfo, Info, ShardInfo, StreamInfo, info};
 pub use report::{BlockFigure, KindCount, Report, ShuffleFigures, Totals};
+pub use stat::{
+    ALARMS, Alarm, AlarmKind, Bar, BoardFigures, CalibrationBin, CandidateFigures, Classes, DuplicateFigures,
+    GameFigures, MateBand, OutcomeFigures, PartFigures, PlyBin, ScaleFigures, ScoreFigures, Spread, Stat,
+    StatOptions, StatTotals, Stated, ValueCount, ValueFigures, VisitFigures, grouped, stat,
+};
 pub use view::{
     CandidateView, Entry, Format, Notation, PositionView, Selection, View, board_svg, board_text, view,
 };

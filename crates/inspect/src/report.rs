@@ -191,13 +191,13 @@ impl fmt::Display for Report {
         if !self.kinds.is_empty() && !self.shuffle.is_empty() {
             writeln!(f)?;
         }
-        table(f, &self.shuffle)?;
+        shuffle_table(f, &self.shuffle)?;
         write!(f, "{}", self.verdict())
     }
 }
 
 /// The shuffle figures of every shard, below what a uniform shuffle gives.
-fn table(f: &mut fmt::Formatter<'_>, shuffle: &[ShuffleFigures]) -> fmt::Result {
+pub(crate) fn shuffle_table(f: &mut fmt::Formatter<'_>, shuffle: &[ShuffleFigures]) -> fmt::Result {
     let Some(first) = shuffle.first() else { return Ok(()) };
     let names: Vec<String> = shuffle
         .iter()

@@ -83,6 +83,7 @@ impl<'a> RecordRef<'a> {
     ///
     /// # Errors
     /// The least length of `input` with which to try again.
+    #[inline]
     pub fn frame(input: &'a [u8]) -> Result<Self, usize> {
         let Some((head, rest)) = input.split_first_chunk::<HEAD_LEN>() else { return Err(HEAD_LEN) };
         let n_cand = usize::from(u16::from_le_bytes([head[10], head[11]]));

@@ -5,9 +5,9 @@
 
 use super::collector::Collector;
 use super::shards::{Group, Shard, for_each_group, reopen};
-use super::threads::on_threads;
 use crate::error::Result;
 use crate::finding::{Id, Place};
+use crate::threads::on_threads;
 use manaka_core::Packed;
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::progress::Progress;

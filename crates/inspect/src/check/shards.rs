@@ -5,12 +5,13 @@ use super::Input;
 use super::collector::{Collector, InFile};
 use super::repeats::{Hashes, find_repeats};
 use super::rows::RowJudge;
-use super::shuffle::Plies;
+use super::shuffle::judge;
 use super::streams::unused_scale;
-use super::threads::on_threads;
 use crate::error::{Error, Result, shard_fault};
 use crate::finding::{Id, Place};
 use crate::report::ShuffleFigures;
+use crate::shuffle::Plies;
+use crate::threads::on_threads;
 use manaka_core::PolicySource;
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::progress::Progress;
@@ -106,11 +107,11 @@ pub fn run(
     let mut shuffle = Vec::new();
     for (shard, plies) in shards.iter().zip(plies) {
         let plies = plies.into_inner().unwrap_or_else(PoisonError::into_inner);
-        shuffle.extend(plies.judge(Some(shard.path), &collector.file(shard.number, shard.path)));
+        shuffle.extend(judge(&plies, Some(shard.path), &collector.file(shard.number, shard.path)));
     }
     if shards.len() > 1 {
         let plies = all_plies.into_inner().unwrap_or_else(PoisonError::into_inner);
-        shuffle.extend(plies.judge(None, &collector.whole_set()));
+        shuffle.extend(judge(&plies, None, &collector.whole_set()));
     }
     Ok((read, shuffle))
 }

@@ -6,9 +6,9 @@
 use super::Input;
 use super::collector::{Collector, InFile};
 use super::position::Judge;
-use super::threads::on_threads;
 use crate::error::{Error, Result};
 use crate::finding::{Id, Place};
+use crate::threads::on_threads;
 use manaka_core::Conventions;
 use manaka_core::progress::Progress;
 use manaka_core::stream::{self, Kind, RecordRef, StreamReader};
