@@ -7,8 +7,9 @@
 //!     stat-speed zst --threads 1
 //!
 //! On two shared cores of an AMD EPYC, busy with other work, so that ratios are worth more than seconds: speed of `stat` /
-//! decode 0.71 on one thread and 0.68 on two for compressed parts, the form in which streams are kept; 0.38 for raw ones
-//! (`--raw`) read through the stream reader, 0.44 in a mapped file, where decoding is little more than memory being read.
+//! decode 0.78 on one thread and 0.63 on two for compressed parts, the form in which streams are kept. Raw parts
+//! (`--raw`), whose decoding is little more than memory being read: 0.47 and 0.41 against the stream reader, 0.52 and
+//! 0.47 against a mapped file.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
 use anyhow::{Result, anyhow, ensure};

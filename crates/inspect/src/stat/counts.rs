@@ -3,6 +3,7 @@
 /// Values below this are counted one by one.
 const EXACT: u64 = 1 << EXACT_BITS;
 const EXACT_BITS: u32 = 10;
+const EXACT_BINS: usize = 1 << EXACT_BITS;
 /// Steps of each octave above: a value is off by less than one in 2^7, 0.8 percent.
 const STEP_BITS: u32 = 7;
 
@@ -10,10 +11,9 @@ const STEP_BITS: u32 = 7;
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Counts {
     bins: Vec<u64>,
+    /// Of values that are not counted one by one: their sum, and the least and greatest.
     sum: u128,
-    /// One above the greatest value; 0 for none.
-    above: u64,
-    least: Option<u64>,
+    range: Option<(u64, u64)>,
 }
 
 /// The bin of a value.
@@ -57,9 +57,15 @@ impl Counts {
             self.bins.resize(bin + 1, 0);
         }
         self.bins[bin] += times;
-        self.sum += u128::from(value) * u128::from(times);
-        self.above = self.above.max(value.saturating_add(1));
-        self.least = Some(self.least.map_or(value, |least| least.min(value)));
+        if value >= EXACT {
+            self.sum += u128::from(value) * u128::from(times);
+            self.reach(value, value);
+        }
+    }
+
+    fn reach(&mut self, low: u64, high: u64) {
+        let (least, greatest) = self.range.unwrap_or((low, high));
+        self.range = Some((least.min(low), greatest.max(high)));
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -70,8 +76,9 @@ impl Counts {
             *bin += more;
         }
         self.sum += other.sum;
-        self.above = self.above.max(other.above);
-        self.least = [self.least, other.least].into_iter().flatten().min();
+        if let Some((low, high)) = other.range {
+            self.reach(low, high);
+        }
     }
 
     /// How many values were counted.
@@ -89,23 +96,33 @@ impl Counts {
         self.bins.iter().skip(bin_of(value) + 1).sum()
     }
 
-    pub const fn sum(&self) -> u128 {
-        self.sum
+    /// Values that are counted one by one and came, with how often.
+    fn exact(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
+        self.bins
+            .iter()
+            .enumerate()
+            .take(EXACT_BINS)
+            .filter(|&(_, &n)| n > 0)
+            .map(|(value, &n)| (value as u64, n))
     }
 
-    pub const fn least(&self) -> Option<u64> {
-        self.least
+    pub fn sum(&self) -> u128 {
+        self.sum + self.exact().map(|(value, n)| u128::from(value) * u128::from(n)).sum::<u128>()
     }
 
-    pub const fn greatest(&self) -> Option<u64> {
-        self.above.checked_sub(1)
+    pub fn least(&self) -> Option<u64> {
+        self.exact().next().map(|(value, _)| value).or(self.range.map(|range| range.0))
+    }
+
+    pub fn greatest(&self) -> Option<u64> {
+        self.range.map(|range| range.1).or_else(|| self.exact().next_back().map(|(value, _)| value))
     }
 
     /// The mean; `None` of nothing.
     #[expect(clippy::cast_precision_loss, reason = "a figure of a report")]
     pub fn mean(&self) -> Option<f64> {
         let total = self.total();
-        (total > 0).then(|| self.sum as f64 / total as f64)
+        (total > 0).then(|| self.sum() as f64 / total as f64)
     }
 
     /// The least value that at least `percent` of all are not above.
@@ -166,5 +183,10 @@ mod tests {
         let percentiles = [1, 25, 26, 50, 51, 75, 99, 100].map(|p| counts.percentile(p).unwrap());
         assert_eq!(percentiles, [1, 1, 2, 3, 4, 5, 9, 9]);
         assert_eq!(Counts::default().percentile(50), None);
+        let mut more = Counts::default();
+        [1023, 1_000_001, 5000].into_iter().for_each(|value| more.add(value));
+        counts.merge(&more);
+        assert_eq!((counts.sum(), counts.least(), counts.greatest()), (1_006_055, Some(1), Some(1_000_001)));
+        assert_eq!((more.least(), more.percentile(100)), (Some(1023), Some(1_000_001)));
     }
 }
