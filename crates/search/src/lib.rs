@@ -63,6 +63,8 @@ mod puct;
 mod quantum;
 mod random;
 mod search;
+#[cfg(test)]
+mod selection_tests;
 mod tree;
 
 pub use error::{Error, Result};

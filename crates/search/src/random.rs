@@ -80,3 +80,7 @@ impl Random {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "random_tests.rs"]
+mod tests;

@@ -310,6 +310,9 @@ impl<M: Copy> Search<M> {
                 outcome.chosen = gumbel::chosen(tree, &root, gumbel, &self.gumbel).unwrap_or(0);
             }
         }
+        // Means of numbers in −1 to 1; the last digit of a sum may say otherwise.
+        outcome.value = outcome.value.clamp(-1.0, 1.0);
+        outcome.mean = outcome.mean.clamp(-1.0, 1.0);
         let by_visits = matches!(self.options.rule, Rule::Puct(_));
         outcome.moves.clear();
         outcome.moves.extend(edges.zip(&self.shares).map(|(edge, &policy)| {

@@ -16,10 +16,20 @@ fn states() -> u64 {
     256
 }
 
+/// The policies of mctx.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Algorithm {
+    /// `gumbel_muzero_policy`.
+    Gumbel,
+    /// `muzero_policy` with values in 0 to 1, a loss for unvisited moves, and no noise.
+    Puct,
+}
+
 /// One case: what is to be searched, and what has to come of it. Whatever is absent is not compared.
 #[derive(Clone, Deserialize)]
 pub struct Case {
-    pub alg: String,
+    pub alg: Algorithm,
     pub actions: u32,
     pub sims: u32,
     #[serde(default)]
@@ -42,7 +52,7 @@ pub struct Case {
 /// What this search makes of a case.
 #[derive(Serialize)]
 pub struct Found {
-    pub alg: String,
+    pub alg: Algorithm,
     pub actions: u32,
     pub sims: u32,
     pub seed: u64,
@@ -57,16 +67,15 @@ pub struct Found {
 impl Case {
     /// The options that stand for the settings of mctx.
     pub fn options(&self) -> Options {
-        let rule = match self.alg.as_str() {
-            "gumbel" => Rule::Gumbel(Gumbel {
+        let rule = match self.alg {
+            Algorithm::Gumbel => Rule::Gumbel(Gumbel {
                 considered: self.considered,
                 c_visit: self.c_visit,
                 c_scale: self.c_scale,
                 q: if self.rescale { QScale::MinMax } else { QScale::Signed },
                 noise_scale: Schedule::constant(1.0),
             }),
-            "puct" => Rule::Puct(Puct { noise_share: 0.0, ..Puct::default() }),
-            other => panic!("no rule is called {other}"),
+            Algorithm::Puct => Rule::Puct(Puct { noise_share: 0.0, ..Puct::default() }),
         };
         Options { budget: self.sims, rule, mate_test: MateTest::Off }
     }
@@ -108,7 +117,7 @@ impl Case {
         {
             differences.push(format!("root value {root_value}, not {wanted}"));
         }
-        let (alg, actions, sims, seed) = (self.alg.clone(), self.actions, self.sims, self.seed);
+        let (alg, actions, sims, seed) = (self.alg, self.actions, self.sims, self.seed);
         Found { alg, actions, sims, seed, visits, root_value, policy, action, differences }
     }
 }

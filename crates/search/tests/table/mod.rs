@@ -3,8 +3,10 @@
 #![allow(dead_code, reason = "every user takes another part")]
 
 pub mod cases;
+pub mod wild;
 
-use manaka_search::{Error, Game, Options, Outcome, Search, Status, Step};
+use manaka_search::{Error, Game, Outcome, Search, Status, Step};
+use wild::Wild;
 
 /// The table game of one seed.
 #[derive(Clone, Debug)]
@@ -14,8 +16,6 @@ pub struct Table {
     pub seed: u64,
     /// The states of the line, the current one last.
     pub line: Vec<u64>,
-    /// Whether a state with a move to a lost one is said to win at once.
-    pub mate_test: bool,
 }
 
 fn splitmix64(x: u64) -> u64 {
@@ -27,7 +27,7 @@ fn splitmix64(x: u64) -> u64 {
 
 impl Table {
     pub fn new(states: u64, actions: u32, seed: u64) -> Self {
-        Self { states, actions, seed, line: vec![0], mate_test: false }
+        Self { states, actions, seed, line: vec![0] }
     }
 
     fn u24(&self, stream: u64, index: u64) -> u32 {
@@ -82,9 +82,18 @@ impl Game for Table {
         self.line.pop();
         assert!(!self.line.is_empty(), "a move taken back that was not played");
     }
+}
 
-    fn wins_at_once(&mut self) -> bool {
-        self.mate_test && (0..self.actions).any(|action| self.result(self.next(action)) == Some(-1.0))
+/// The rest of a search that was begun, with the evaluations of a wild game.
+pub fn run_wild(search: &mut Search<u32>, game: &mut Wild) -> Result<Outcome<u32>, Error> {
+    loop {
+        match search.step(game)? {
+            Step::Evaluate(moves) => {
+                let logits = game.logits(moves);
+                search.apply(&logits, game.value())?;
+            }
+            Step::Done(outcome) => return Ok(outcome.clone()),
+        }
     }
 }
 
@@ -99,11 +108,4 @@ pub fn run(search: &mut Search<u32>, game: &mut Table) -> Result<Outcome<u32>, E
             Step::Done(outcome) => return Ok(outcome.clone()),
         }
     }
-}
-
-/// A search over the table of a seed, from its first state, with the draws of that seed.
-pub fn search(options: Options, game: &mut Table) -> Result<Outcome<u32>, Error> {
-    let mut search = Search::new(options)?;
-    search.begin(manaka_search::Random::new(game.seed, 0, 0), 0);
-    run(&mut search, game)
 }
