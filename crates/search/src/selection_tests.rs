@@ -1,6 +1,7 @@
 //! The selections against twins that take every formula as it stands, over random nodes.
 #![expect(clippy::cast_possible_truncation, reason = "random numbers, cut to size")]
 
+use crate::completed::Completed;
 use crate::options::{Gumbel, Puct, PuctQ, QScale, Unvisited};
 use crate::random::Random;
 use crate::tree::{Node, Tree};
@@ -14,7 +15,8 @@ fn node(random: &mut Random, spread: f64) -> (Tree<u32>, Node) {
     let logits: Vec<f32> = moves.iter().map(|_| (below(2.0 * spread) - spread) as f32).collect();
     let mut tree = Tree::new();
     tree.add(None, &moves, &logits, (below(2.0) - 1.0) as f32).unwrap();
-    let (visited, most) = (below(1.2), below(400.0));
+    let visited = below(1.2);
+    let most = if below(1.0) < 0.3 { 1.0 } else { below(400.0) };
     for edge in 0..moves.len() {
         if below(1.0) < visited {
             tree.visits[edge] = 1 + below(most) as u32;
@@ -68,7 +70,7 @@ fn below_the_root_gumbel_takes_the_best_of_the_formula() {
     for round in 0..30_000 {
         let (tree, node) = node(&mut random, [3.0, 30.0, 200.0][round % 3]);
         let q = [QScale::Unit, QScale::Signed, QScale::MinMax][round / 3 % 3];
-        let gumbel = Gumbel { q, c_scale: [1.0, 0.1][round / 9 % 2], ..Gumbel::default() };
+        let gumbel = Gumbel { q, c_scale: [1.0, 0.1, 20.0][round / 9 % 3], ..Gumbel::default() };
         let all: f64 = tree.visits.iter().map(|&count| f64::from(count)).sum();
         let policy = softmax(&scaled(&tree, &node, &gumbel));
         let scores: Vec<f64> = policy
@@ -77,6 +79,11 @@ fn below_the_root_gumbel_takes_the_best_of_the_formula() {
             .map(|(policy, &count)| policy - f64::from(count) / (1.0 + all))
             .collect();
         is_best(&scores, gumbel::inner_edge(&tree, &node, &gumbel));
+        let scaled = scaled(&tree, &node, &gumbel);
+        let highest = scaled.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = scaled.iter().map(|logit| (logit - highest).exp()).sum();
+        let (_, found) = Completed::new(&tree, &node, &gumbel).normaliser(&tree, &node);
+        assert!((found / sum - 1.0).abs() < 1e-3, "{found}, not {sum}");
         let mut improved = Vec::new();
         gumbel::improved(&tree, &node, &gumbel, &mut improved);
         for (found, wanted) in improved.iter().zip(&policy) {
@@ -137,5 +144,42 @@ fn ties_go_to_the_first() {
     tree.visits[0] = 1;
     assert_eq!(gumbel::inner_edge(&tree, &node, &by_gumbel), 1);
     assert_eq!(root(&tree, 0), Some(1));
+    tree.visits.fill(1);
+    assert_eq!(puct::edge(&tree, &node, &by_puct), 0);
+    assert_eq!(gumbel::inner_edge(&tree, &node, &by_gumbel), 0);
     assert_eq!(puct::most_visited(&[2, 5, 5, 1]), 1);
+}
+
+/// A visited move of value −0.5 and an unvisited one taken for as much, both of no prior: the first, whichever it is.
+#[test]
+fn a_visited_and_an_unvisited_move_of_one_score_are_taken_in_their_order() {
+    let puct = Puct { c_init: 0.0, q: PuctQ::Unit(Unvisited::Node), ..Puct::default() };
+    for visited in [0, 1] {
+        let mut tree = Tree::new();
+        tree.add(None, &[1, 2, 3], &[-200.0, -200.0, 0.0], 1.0).unwrap();
+        (tree.visits[visited], tree.totals[visited]) = (1, -0.5);
+        (tree.visits[2], tree.totals[2]) = (3, -3.0);
+        assert_eq!(puct::edge(&tree, &tree.nodes[0], &puct), 0);
+    }
+}
+
+/// Noise takes the place of a quarter of each prior, and of no more.
+#[test]
+fn noise_is_mixed_into_the_priors_by_its_share() {
+    let mut random = Random::new(3, 0, 0);
+    let mut shares = Vec::new();
+    let mut moved = 0.0;
+    for _ in 0..500 {
+        let (mut tree, node) = node(&mut random, 3.0);
+        let before = tree.priors.clone();
+        let puct = Puct { noise_share: 0.25, ..Puct::default() };
+        puct::add_noise(&mut tree, &node, &puct, &mut random, &mut shares);
+        let sum: f32 = tree.priors.iter().sum();
+        assert!((sum - 1.0).abs() < 1e-5, "{sum}");
+        for (after, before) in tree.priors.iter().zip(&before) {
+            assert!(*after >= 0.75 * before - 1e-6 && *after <= 0.75 * before + 0.250_001);
+            moved += f64::from((after - before).abs());
+        }
+    }
+    assert!(moved > 500.0 * 0.1, "{moved}");
 }
