@@ -4,24 +4,24 @@ use crate::options::{Puct, PuctQ, Unvisited};
 use crate::random::Random;
 use crate::tree::{Node, Tree};
 
+/// What is known of a node without looking at its moves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sums {
+    /// Its own evaluation and all simulations below it.
+    pub visits: f64,
+    /// The mean of their values.
+    pub mean: f64,
+}
+
 /// The move of the highest Q + U, the first of equals.
-pub(crate) fn edge<M: Copy>(tree: &Tree<M>, node: &Node, puct: &Puct) -> usize {
+pub(crate) fn edge<M: Copy>(tree: &Tree<M>, node: &Node, puct: &Puct, sums: Sums) -> usize {
     let range = node.edges();
     let (start, end) = (range.start, range.end);
     let (visits, totals, priors) =
         (&tree.visits[start..end], &tree.totals[start..end], &tree.priors[start..end]);
-    let value = f64::from(node.value);
-    let (mut simulations, mut total) = (0, 0.0);
-    let (mut low, mut high) = (value, value);
-    for (&count, &sum) in visits.iter().zip(totals) {
-        simulations += count;
-        total += sum;
-    }
-    // The node's own evaluation is one of its visits.
-    let all = 1.0 + f64::from(simulations);
-    let mean = (value + total) / all;
+    let Sums { visits: all, mean } = sums;
+    let (mut low, mut high) = (mean, mean);
     if puct.q == PuctQ::Siblings {
-        (low, high) = (mean, mean);
         for (&count, &sum) in visits.iter().zip(totals) {
             if count > 0 {
                 let q = sum / f64::from(count);

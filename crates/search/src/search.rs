@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::game::{Game, Status};
 use crate::options::{MateTest, Options, Rule};
 use crate::outcome::{Outcome, RootMove};
+use crate::puct::Sums;
 use crate::quantum::quanta;
 use crate::random::Random;
-use crate::tree::Tree;
+use crate::tree::{Node, Tree};
 use crate::{considered_visits, gumbel, puct};
 
 /// What a search wants next.
@@ -45,6 +46,8 @@ pub struct Search<M> {
     /// Visit counts that the root's simulations look for.
     halving: Vec<u32>,
     done: u32,
+    /// The sum of what they brought, for the side to move at the root.
+    total: f64,
     /// Edges from the root to the position in hand.
     line: Vec<usize>,
     /// Moves of `line` that are played on the game.
@@ -71,6 +74,7 @@ impl<M: Copy> Search<M> {
             gumbel: Vec::new(),
             halving: Vec::new(),
             done: 0,
+            total: 0.0,
             line: Vec::new(),
             played: 0,
             leaf: Vec::new(),
@@ -107,7 +111,7 @@ impl<M: Copy> Search<M> {
         self.halving.clear();
         self.line.clear();
         self.leaf.clear();
-        (self.done, self.played, self.ply) = (0, 0, ply);
+        (self.done, self.total, self.played, self.ply) = (0, 0.0, 0, ply);
         self.state = State::Begun;
     }
 
@@ -203,7 +207,7 @@ impl<M: Copy> Search<M> {
             return Err(Error::NoiseCount { found: self.gumbel.len(), wanted: legal });
         }
         self.tree.add(None, &self.leaf, logits, value)?;
-        let root = self.tree.nodes[0];
+        let root = self.tree.open(0);
         match (&self.options.rule, &mut self.random) {
             (Rule::Puct(puct), Some(random)) => {
                 puct::add_noise(&mut self.tree, &root, puct, random, &mut self.shares);
@@ -237,6 +241,7 @@ impl<M: Copy> Search<M> {
                     return Ok(false);
                 }
                 self.play(game, edge);
+                node = self.tree.open(child);
                 continue;
             }
             self.play(game, edge);
@@ -268,13 +273,13 @@ impl<M: Copy> Search<M> {
     }
 
     fn back_up(&mut self, value: f32) {
-        self.tree.back_up(&self.line, value);
+        self.total += self.tree.back_up(&self.line, value);
         self.done += 1;
     }
 
-    fn select(&self, node: &crate::tree::Node) -> usize {
+    fn select(&self, node: &Node) -> usize {
         match &self.options.rule {
-            Rule::Puct(puct) => puct::edge(&self.tree, node, puct),
+            Rule::Puct(puct) => puct::edge(&self.tree, node, puct, self.sums(node)),
             Rule::Gumbel(gumbel) if self.line.is_empty() => {
                 let visits = self.halving[self.done as usize];
                 gumbel::root_edge(&self.tree, node, gumbel, &self.gumbel, visits)
@@ -285,6 +290,16 @@ impl<M: Copy> Search<M> {
         }
     }
 
+    /// The visits and mean of the node at the end of the line: those of the move that led to it, seen from the other side.
+    fn sums(&self, node: &Node) -> Sums {
+        let (visits, total) = match self.line.last() {
+            Some(&edge) => (self.tree.visits[edge], -self.tree.totals[edge]),
+            None => (1 + self.done, f64::from(node.value) + self.total),
+        };
+        let visits = f64::from(visits);
+        Sums { visits, mean: total / visits }
+    }
+
     fn finish(&mut self) {
         let tree = &self.tree;
         let root = tree.nodes[0];
@@ -292,11 +307,10 @@ impl<M: Copy> Search<M> {
         let budget = f64::from(self.options.budget);
         let outcome = &mut self.outcome;
         (outcome.evaluation, outcome.budget) = (root.value, self.options.budget);
-        let total: f64 = tree.totals[edges.clone()].iter().sum();
-        outcome.mean = (f64::from(root.value) + total) / (1.0 + budget);
+        outcome.mean = (f64::from(root.value) + self.total) / (1.0 + budget);
         match &self.options.rule {
             Rule::Puct(puct) => {
-                outcome.value = total / budget;
+                outcome.value = self.total / budget;
                 self.shares.clear();
                 self.shares.extend(tree.visits[edges.clone()].iter().map(|&count| f64::from(count) / budget));
                 let visits = &tree.visits[edges.clone()];

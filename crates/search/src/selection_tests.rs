@@ -3,6 +3,7 @@
 
 use crate::completed::Completed;
 use crate::options::{Gumbel, Puct, PuctQ, QScale, Unvisited};
+use crate::puct::Sums;
 use crate::random::Random;
 use crate::tree::{Node, Tree};
 use crate::{gumbel, puct};
@@ -23,8 +24,14 @@ fn node(random: &mut Random, spread: f64) -> (Tree<u32>, Node) {
             tree.totals[edge] = f64::from(tree.visits[edge]) * (below(2.0) - 1.0);
         }
     }
-    let node = tree.nodes[0];
+    let node = tree.open(0);
     (tree, node)
+}
+
+fn by_puct(tree: &Tree<u32>, node: &Node, puct: &Puct) -> usize {
+    let visits = 1.0 + tree.visits.iter().map(|&count| f64::from(count)).sum::<f64>();
+    let mean = (f64::from(node.value) + tree.totals.iter().sum::<f64>()) / visits;
+    puct::edge(tree, node, puct, Sums { visits, mean })
 }
 
 fn softmax(logits: &[f64]) -> Vec<f64> {
@@ -126,7 +133,7 @@ fn puct_takes_the_best_of_the_formula() {
                 q + prior[edge] * all.sqrt() / (1.0 + visits[edge]) * c
             })
             .collect();
-        is_best(&scores, puct::edge(&tree, &node, &puct));
+        is_best(&scores, by_puct(&tree, &node, &puct));
     }
 }
 
@@ -135,17 +142,17 @@ fn puct_takes_the_best_of_the_formula() {
 fn ties_go_to_the_first() {
     let mut tree = Tree::new();
     tree.add(None, &[1, 2, 3, 4], &[0.0; 4], 0.0).unwrap();
-    let node = tree.nodes[0];
-    let (by_puct, by_gumbel) = (Puct::default(), Gumbel::default());
+    let node = tree.open(0);
+    let (default, by_gumbel) = (Puct::default(), Gumbel::default());
     let root = |tree: &Tree<u32>, visits| gumbel::root_edge(tree, &node, &by_gumbel, &[0.0; 4], visits);
-    assert_eq!(puct::edge(&tree, &node, &by_puct), 0);
+    assert_eq!(by_puct(&tree, &node, &default), 0);
     assert_eq!(gumbel::inner_edge(&tree, &node, &by_gumbel), 0);
     assert_eq!((root(&tree, 0), root(&tree, 1)), (Some(0), None));
     tree.visits[0] = 1;
     assert_eq!(gumbel::inner_edge(&tree, &node, &by_gumbel), 1);
     assert_eq!(root(&tree, 0), Some(1));
     tree.visits.fill(1);
-    assert_eq!(puct::edge(&tree, &node, &by_puct), 0);
+    assert_eq!(by_puct(&tree, &node, &default), 0);
     assert_eq!(gumbel::inner_edge(&tree, &node, &by_gumbel), 0);
     assert_eq!(puct::most_visited(&[2, 5, 5, 1]), 1);
 }
@@ -159,7 +166,8 @@ fn a_visited_and_an_unvisited_move_of_one_score_are_taken_in_their_order() {
         tree.add(None, &[1, 2, 3], &[-200.0, -200.0, 0.0], 1.0).unwrap();
         (tree.visits[visited], tree.totals[visited]) = (1, -0.5);
         (tree.visits[2], tree.totals[2]) = (3, -3.0);
-        assert_eq!(puct::edge(&tree, &tree.nodes[0], &puct), 0);
+        let node = tree.open(0);
+        assert_eq!(by_puct(&tree, &node, &puct), 0);
     }
 }
 

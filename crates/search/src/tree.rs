@@ -13,7 +13,7 @@ pub(crate) struct Node {
     end: u32,
     /// The evaluation for the side to move, or the exact value when the game is over.
     pub value: f32,
-    /// ln Σ exp(logit).
+    /// ln Σ exp(logit); not a number until the node is [opened](Tree::open).
     pub log_sum: f64,
 }
 
@@ -76,38 +76,42 @@ impl<M: Copy> Tree<M> {
         let place = |index: usize| u32::try_from(index).map_err(|_| Error::TreeFull);
         let (start, end) = (place(self.moves.len())?, place(self.moves.len() + moves.len())?);
         let node = place(self.nodes.len())?;
-        let log_sum = self.add_edges(moves, logits);
-        self.nodes.push(Node { start, end, value, log_sum });
+        self.nodes.push(Node { start, end, value, log_sum: f64::NAN });
         if let Some(edge) = edge {
             self.children[edge] = node;
         }
-        Ok(())
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "priors are kept in f32")]
-    fn add_edges(&mut self, moves: &[M], logits: &[f32]) -> f64 {
-        if moves.is_empty() {
-            return 0.0;
-        }
-        let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
         self.moves.extend_from_slice(moves);
         self.logits.extend_from_slice(logits);
-        let first = self.priors.len();
-        let mut sum = 0.0;
-        for &logit in logits {
-            let weight = libm::exp(f64::from(logit) - top);
-            sum += weight;
-            self.priors.push(weight as f32);
-        }
-        let scale = (1.0 / sum) as f32;
-        for prior in &mut self.priors[first..] {
-            *prior *= scale;
-        }
         let len = self.moves.len();
+        self.priors.resize(len, 0.0);
         self.visits.resize(len, 0);
         self.totals.resize(len, 0.0);
         self.children.resize(len, NONE);
-        top + libm::log(sum)
+        Ok(())
+    }
+
+    /// A node to select from, with its priors. They are made when it is asked for first: most leaves never are.
+    #[expect(clippy::cast_possible_truncation, reason = "priors are kept in f32")]
+    pub fn open(&mut self, index: usize) -> Node {
+        let node = self.nodes[index];
+        if !node.log_sum.is_nan() {
+            return node;
+        }
+        let (logits, priors) = (&self.logits[node.edges()], &mut self.priors[node.edges()]);
+        let top = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let mut sum = 0.0;
+        for (&logit, prior) in logits.iter().zip(&mut *priors) {
+            let weight = libm::exp(f64::from(logit) - top);
+            sum += weight;
+            *prior = weight as f32;
+        }
+        let scale = (1.0 / sum) as f32;
+        for prior in priors {
+            *prior *= scale;
+        }
+        let node = &mut self.nodes[index];
+        node.log_sum = top + libm::log(sum);
+        *node
     }
 
     /// The node below an edge, once there is one.
@@ -117,14 +121,15 @@ impl<M: Copy> Tree<M> {
     }
 
     /// Adds one simulation to the edges of a line, of which the last leads to a position worth `value` to its side to
-    /// move.
-    pub fn back_up(&mut self, line: &[usize], value: f32) {
+    /// move. Returns what it is worth to the side to move at the root.
+    pub fn back_up(&mut self, line: &[usize], value: f32) -> f64 {
         let mut value = f64::from(value);
         for &edge in line.iter().rev() {
             value = -value;
             self.visits[edge] += 1;
             self.totals[edge] += value;
         }
+        value
     }
 
     /// The mean value of a visited edge for the side that makes the move.
