@@ -18,6 +18,17 @@ fn every_case_of_mctx_comes_out_the_same() {
     }
 }
 
+/// Settings that the file above does not have: more moves, all of them considered, hardly any simulations.
+#[test]
+fn further_settings_of_mctx_come_out_the_same() {
+    let file: Cases = serde_json::from_str(include_str!("data/mctx_more_cases.json")).unwrap();
+    assert_eq!(file.cases.len(), 12);
+    for case in &file.cases {
+        let found = case.run(file.states);
+        assert!(found.differences.is_empty(), "seed {}: {:?}", case.seed, found.differences);
+    }
+}
+
 /// The comparison would say so if a case came out differently: each settled fact, changed by little, is noticed.
 #[test]
 fn a_case_that_is_changed_by_little_is_noticed() {
