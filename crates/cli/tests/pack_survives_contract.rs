@@ -273,3 +273,21 @@ fn temporary_files_that_went_are_missed() {
     assert!(output.status.success(), "{}", said(&output));
     assert!(shards(out.path()) == expected);
 }
+
+/// As a run leaves it that is killed before it has begun.
+#[test]
+fn a_lock_that_nobody_holds_is_in_nobodys_way() {
+    let dir = tempfile::tempdir().unwrap();
+    streams(dir.path());
+    let out = tempfile::tempdir().unwrap();
+    fs::write(out.path().join(".manaka-pack.lock"), "").unwrap();
+    for more in [&["--resume"][..], &[]] {
+        let output = pack(dir.path(), out.path(), more).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        assert_eq!(shards(out.path()).len(), 7);
+        for (name, _) in shards(out.path()) {
+            fs::remove_file(out.path().join(name)).unwrap();
+        }
+        fs::write(out.path().join(".manaka-pack.lock"), "").unwrap();
+    }
+}

@@ -319,6 +319,7 @@ fn every_section_that_code_cites_exists() {
         "features.md",
         "loading.md",
         "nnbin.md",
+        "search.md",
     ];
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);

@@ -63,6 +63,12 @@ const JOURNAL: &str = "journal";
 /// In the output directory.
 const LOCK: &str = ".manaka-pack.lock";
 
+/// Whether the lock is there and nothing else.
+pub fn holds_only_a_lock(out: &Path) -> bool {
+    let names = fs::read_dir(out).map(|entries| entries.flatten().map(|entry| entry.file_name()).collect());
+    matches!(names, Ok::<Vec<_>, _>(names) if names == [LOCK])
+}
+
 impl WorkDir {
     /// Opens the directory `path` for a job that writes to `out`, described by the lines that must be equal for a run to be taken up.
     ///

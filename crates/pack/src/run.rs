@@ -10,7 +10,7 @@ mod read_pass;
 mod write_pass;
 
 use crate::error::{Error, Result};
-use crate::journal::{Past, WorkDir};
+use crate::journal::{self, Past, WorkDir};
 use crate::memory;
 use crate::plan::{Load, Plan};
 use crate::policy::Policy;
@@ -236,6 +236,8 @@ pub fn claim(out: &Path, options: &PackOptions) -> Result<()> {
             );
             Err(Error::Leftover { path: temp, what })
         }
+        // All that a run leaves when it is killed before it has begun.
+        (false, _) if journal::holds_only_a_lock(out) => Ok(()),
         (false, _) => Ok(out_dir::create_empty(out)?),
     }
 }
