@@ -126,6 +126,13 @@ impl Board {
         convert::packed(&self.position)
     }
 
+    /// A number that is the same for equal positions, whatever moves led there, and seldom for others. Kept along the
+    /// line, so that asking costs nothing; of no meaning outside the process.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.position.key().low_u64()
+    }
+
     /// The side to move.
     #[must_use]
     pub fn side(&self) -> Color {

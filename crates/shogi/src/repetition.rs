@@ -117,6 +117,20 @@ impl Repetition {
         Occurrence { count: seen.count, verdict }
     }
 
+    /// What the rules would say of the last position if it stood on the board for the fourth time already; none when this
+    /// is the first time.
+    ///
+    /// Searches take the second time for the fourth: who could repeat once can do so again, and a line that leads
+    /// nowhere new need not be followed.
+    #[must_use]
+    pub fn foreseen(&self) -> Verdict {
+        let Some(ply) = self.plies.last() else { return Verdict::None };
+        match self.seen.get(&ply.position) {
+            Some(seen) if seen.count > 1 => verdict(&seen.first, &ply.moves),
+            _ => Verdict::None,
+        }
+    }
+
     /// Takes the last position back; false when there is none.
     pub fn pop(&mut self) -> bool {
         let Some(ply) = self.plies.pop() else { return false };
