@@ -82,3 +82,30 @@ impl End {
         }
     }
 }
+
+/// Who has won a game.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Winner {
+    /// Black has.
+    Black,
+    /// White has.
+    White,
+    /// Nobody has.
+    Draw,
+}
+
+impl Winner {
+    /// All three.
+    pub const ALL: [Self; 3] = [Self::Black, Self::White, Self::Draw];
+}
+
+impl From<Option<Color>> for Winner {
+    fn from(winner: Option<Color>) -> Self {
+        match winner {
+            Some(Color::Black) => Self::Black,
+            Some(Color::White) => Self::White,
+            None => Self::Draw,
+        }
+    }
+}

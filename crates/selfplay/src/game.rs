@@ -74,6 +74,20 @@ impl Shogi {
         Ok(())
     }
 
+    /// Takes the last move of the game back; false, and nothing done, where the game began. As with
+    /// [`advance`](Self::advance), no move of a search may be left.
+    pub fn retreat(&mut self) -> bool {
+        debug_assert!(self.line.is_empty(), "a search left moves on the board");
+        if !self.board.undo() {
+            return false;
+        }
+        self.history.pop();
+        self.keys.pop();
+        self.root = self.board.to_packed();
+        self.verdict = self.history.verdict();
+        true
+    }
+
     /// Takes in the position of the game that was reached.
     fn reach(&mut self) {
         self.root = self.board.to_packed();

@@ -117,6 +117,21 @@ impl Repetition {
         Occurrence { count: seen.count, verdict }
     }
 
+    /// What [`push`](Self::push) said, or would have said, of the last position.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_from(4)
+    }
+
+    /// The verdict on the last position, if it has stood on the board so often.
+    fn verdict_from(&self, times: u32) -> Verdict {
+        let Some(ply) = self.plies.last() else { return Verdict::None };
+        match self.seen.get(&ply.position) {
+            Some(seen) if seen.count >= times => verdict(&seen.first, &ply.moves),
+            _ => Verdict::None,
+        }
+    }
+
     /// What the rules would say of the last position if it stood on the board for the fourth time already; none when this
     /// is the first time.
     ///
@@ -124,11 +139,7 @@ impl Repetition {
     /// nowhere new need not be followed.
     #[must_use]
     pub fn foreseen(&self) -> Verdict {
-        let Some(ply) = self.plies.last() else { return Verdict::None };
-        match self.seen.get(&ply.position) {
-            Some(seen) if seen.count > 1 => verdict(&seen.first, &ply.moves),
-            _ => Verdict::None,
-        }
+        self.verdict_from(2)
     }
 
     /// Takes the last position back; false when there is none.
