@@ -34,6 +34,7 @@
 
 mod ending;
 mod error;
+mod estimate;
 mod evaluator;
 mod game;
 mod options;
@@ -43,6 +44,7 @@ mod run;
 
 pub use ending::{End, Ending, Winner};
 pub use error::{Error, EvaluatorError, Result};
+pub use estimate::{Estimate, estimate};
 pub use evaluator::{Evaluator, Evaluators, Identity, Replies, Reply, ReplyMut, Request, Uniform};
 pub use game::Shogi;
 pub use options::{Openings, Options, Resign};
