@@ -6,8 +6,8 @@ use crate::progress::is_stopping;
 use anyhow::{Result, bail};
 use manaka_search::{Gumbel, MateTest, Puct, PuctQ, QScale, Rule, Schedule, Unvisited};
 use manaka_selfplay::{
-    DATA, Evaluators, Identity, Live, Observer, Openings, Options, Report, Resign, Shogi, Totals, Uniform,
-    run as play,
+    DATA, Evaluators, Identity, Kp256, Live, Observer, Openings, Options, Report, Resign, Shogi, Totals,
+    Uniform, run as play,
 };
 use std::cell::Cell;
 use std::fmt::Write;
@@ -47,6 +47,10 @@ pub struct Args {
     /// What judges positions.
     #[arg(long, value_enum, default_value_t, help_heading = "Evaluator")]
     evaluator: Judge,
+
+    /// A net for the evaluator, instead of the one in this program.
+    #[arg(long, value_name = "FILE", help_heading = "Evaluator")]
+    net: Option<PathBuf>,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -95,8 +99,10 @@ pub struct Args {
 /// Which evaluator.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Judge {
-    /// Knows nothing: every move as good as the next, every position even.
+    /// A small network, the one in this program or another of its kind (--net).
     #[default]
+    Kp256,
+    /// Knows nothing: every move as good as the next, every position even.
     Uniform,
 }
 
@@ -282,8 +288,11 @@ impl Args {
             resume: self.resume,
             ..Options::new(self.search.resolve()?, self.games)
         };
-        let evaluators: Box<dyn Evaluators> = match self.evaluator {
-            Judge::Uniform => Box::new(Uniform::default()),
+        let evaluators: Box<dyn Evaluators> = match (self.evaluator, &self.net) {
+            (Judge::Kp256, None) => Box::new(Kp256::embedded()),
+            (Judge::Kp256, Some(net)) => Box::new(Kp256::open(net)?),
+            (Judge::Uniform, None) => Box::new(Uniform::default()),
+            (Judge::Uniform, Some(_)) => bail!(Usage("the evaluator uniform has no net".to_owned())),
         };
         Ok(Task { options, evaluators, out: self.out, dry_run: self.dry_run, format: self.format })
     }
