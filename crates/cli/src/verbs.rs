@@ -8,6 +8,7 @@ pub mod info;
 pub mod pack;
 pub mod stat;
 pub mod teacher;
+pub mod train_kp;
 pub mod view;
 
 use std::num::NonZeroUsize;
