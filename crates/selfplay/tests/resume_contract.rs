@@ -44,15 +44,17 @@ fn cut(path: &Path, len: u64) {
 
 #[test]
 fn a_cancelled_run_finishes_the_games_in_play_and_goes_on_to_the_same_bytes() {
-    let mut options = gumbel(60);
+    let mut options = gumbel(150);
     let (_, whole) = play(&options, &Opinions::default());
     options.threads = 3.try_into().unwrap();
+    // So many are in play when the run is cancelled, give or take those that end just then.
+    options.batch = 8.try_into().ok();
     for after in [1, 7, 30] {
         let dir = tempfile::tempdir().unwrap();
         let observer = After { games: Some(after), ..After::default() };
         let report = run(&options, &Opinions::default(), dir.path(), &observer).unwrap();
         let written = report.totals.games;
-        assert!(!report.complete && written >= after && written < 60, "{written}");
+        assert!(!report.complete && written >= after + 12 && written < 150, "{written} after {after}");
         assert_eq!(games(dir.path()).len() as u64, written);
         let (report, notices) = resume(&options, dir.path());
         assert!(report.complete && notices.is_empty());

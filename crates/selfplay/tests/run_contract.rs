@@ -41,16 +41,20 @@ fn threads_and_batches_do_not_show() {
 
 #[test]
 fn a_stream_of_visits_holds_every_position_of_every_game_from_its_movers_view() {
-    for options in [gumbel(30), puct(30)] {
+    for mut options in [gumbel(30), puct(30)] {
+        options.max_ply = 200;
         let (report, dir) = play(&options, &Opinions::default());
         let header = *StreamReader::open(&dir.path().join(DATA)).unwrap().header();
         assert_eq!(header.conventions, Conventions::VISITS);
         let budget = options.search.budget;
-        let mut endings = BTreeMap::new();
+        let (mut endings, mut beginnings) = (BTreeMap::new(), Vec::new());
         for (number, (line, records)) in games(dir.path()).into_iter().enumerate() {
             assert_eq!(line.game, number as u64);
             *endings.entry(line.ending).or_insert(0) += 1;
             assert_eq!(records.len() as u64, line.records);
+            let beginning = records[..4].to_vec();
+            assert!(!beginnings.contains(&beginning), "game {number} begins as one before it");
+            beginnings.push(beginning);
             for (ply, record) in (1..).zip(&records) {
                 assert_eq!(record.ply, ply);
                 let side: Winner = Some(record.packed.side()).into();
@@ -85,6 +89,7 @@ fn a_stream_of_visits_holds_every_position_of_every_game_from_its_movers_view() 
         assert_eq!(total, 30);
         assert!(endings.iter().all(|(ending, n)| report.totals.endings[ending] == *n));
         assert!(report.complete && report.totals.endings[&Ending::MaxPly] > 0, "{:?}", report.totals);
+        assert!(Winner::ALL.iter().all(|winner| report.totals.winners[winner] > 0), "{:?}", report.totals);
     }
 }
 
