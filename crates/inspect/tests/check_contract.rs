@@ -144,7 +144,7 @@ fn fixtures() -> Vec<Fixture> {
     vec![
         stream("empty", Vec::new()),
         stream("magic", b"# README\n\nThis is no data.\n".to_vec()),
-        stream("version", header(4, &[3, 0])),
+        stream("version", header(4, &[4, 0])),
         stream("packed_len", header(6, &[95, 0])),
         stream("pov", header(8, &[2])),
         stream("policy_source", header(9, &[2])),
