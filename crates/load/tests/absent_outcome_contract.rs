@@ -4,7 +4,7 @@ use manaka_core::conventions::{Conventions, NO_CP, NO_OUTCOME, Pov};
 use manaka_core::stream::{Candidate, Compression, Record, StreamWriter};
 use manaka_core::{Move16, Packed};
 use manaka_load::{Batch, Loader, Options, RawColumns, ShardSet};
-use manaka_pack::shard::Outcomes;
+use manaka_pack::shard::{Outcomes, Rows, ShardReader};
 use manaka_pack::{PackOptions, pack};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -83,6 +83,27 @@ fn a_row_without_an_outcome_takes_the_root_value_whole_whatever_the_blend() {
                 })
                 .collect();
             assert_eq!(found, wanted, "{pov:?} {blend}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_in_a_shard_with_nulls_is_an_error_or_other_numbers_and_never_another_count() {
+    let dir = tempfile::tempdir().unwrap();
+    // Panics of the decoder are told as errors.
+    manaka_core::guard::quiet_panics();
+    let path = shards(dir.path(), "a", Conventions::VISITS, &CASES).join("t-00000.parquet");
+    let bytes = std::fs::read(&path).unwrap();
+    for at in 0..bytes.len() {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 1 << (at % 8);
+        std::fs::write(&path, &flipped).unwrap();
+        let Ok(shard) = ShardReader::open(&path) else { continue };
+        let mut rows = Rows::default();
+        for group in 0..shard.row_groups() {
+            if shard.read_row_group(group, &mut rows).is_ok() {
+                assert_eq!(rows.value_z.len(), rows.len(), "byte {at}");
+            }
         }
     }
 }
