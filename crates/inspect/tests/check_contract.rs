@@ -217,7 +217,7 @@ fn fixtures() -> Vec<Fixture> {
         shard("no_rows", Shard::scores(Vec::new())),
         Fixture { id: "unreadable", with: &["shuffle_not_judged"], make: Box::new(damaged) },
         shard("weight", shard_with(|row| row.weight = 0)),
-        shard("value_z_mean", visits_with(|row| row.value_z = 0.5)),
+        shard("value_z_mean", visits_with(|row| row.value_z = 0.4)),
         shard("cp_absent", shard_with(|row| row.candidates[2].2 = Some(i16::MIN))).with(&[
             "shuffle_not_judged",
             "one_hot",
