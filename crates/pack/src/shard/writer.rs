@@ -21,10 +21,7 @@ use std::sync::Arc;
 pub struct GroupBuilder {
     packed: Vec<u8>,
     ply: Vec<i32>,
-    /// Present outcomes only.
-    value_z: Vec<f32>,
-    /// 1 where a row has an outcome, else 0.
-    stated: Vec<i16>,
+    value_z: Vec<Option<f32>>,
     value_q: Vec<f32>,
     weight: Vec<i32>,
     mv: Vec<i32>,
@@ -47,7 +44,6 @@ impl GroupBuilder {
         self.packed.clear();
         self.ply.clear();
         self.value_z.clear();
-        self.stated.clear();
         self.value_q.clear();
         self.weight.clear();
         self.mv.clear();
@@ -69,8 +65,7 @@ impl GroupBuilder {
         self.packed.extend_from_slice(packed);
         self.ply.push(i32::from(ply));
         self.weight.push(weight.cast_signed());
-        self.value_z.extend(value_z);
-        self.stated.push(i16::from(value_z.is_some()));
+        self.value_z.push(value_z);
         self.value_q.push(value_q);
     }
 
@@ -87,7 +82,6 @@ impl GroupBuilder {
         self.packed.extend_from_slice(&other.packed);
         self.ply.extend_from_slice(&other.ply);
         self.value_z.extend_from_slice(&other.value_z);
-        self.stated.extend_from_slice(&other.stated);
         self.value_q.extend_from_slice(&other.value_q);
         self.weight.extend_from_slice(&other.weight);
         self.mv.extend_from_slice(&other.mv);
@@ -148,6 +142,8 @@ impl GroupEncoder {
         let packed: Vec<FixedLenByteArray> = (0..group.rows())
             .map(|row| ByteArray::from(packed.slice(row * PACKED_LEN..(row + 1) * PACKED_LEN)).into())
             .collect();
+        let value_z: Vec<f32> = group.value_z.iter().filter_map(|value_z| *value_z).collect();
+        let stated: Vec<i16> = group.value_z.iter().map(|value_z| i16::from(value_z.is_some())).collect();
         let inside = vec![1i16; group.mv.len()];
         let with_cp = vec![if group.cp.is_empty() { 1i16 } else { 2 }; group.mv.len()];
         let columns = columns(self.source)
@@ -160,7 +156,7 @@ impl GroupEncoder {
                 let none = (None, None);
                 let outcomes = match self.outcomes {
                     Outcomes::Stated => none,
-                    Outcomes::SomeAbsent => (Some(group.stated.as_slice()), None),
+                    Outcomes::SomeAbsent => (Some(stated.as_slice()), None),
                 };
                 match (&mut writer, name) {
                     (ColumnWriter::FixedLenByteArrayColumnWriter(w), "packed") => {
@@ -178,12 +174,11 @@ impl GroupEncoder {
                     (ColumnWriter::FloatColumnWriter(w), name) => {
                         let (values, (definition, repetition)) = match name {
                             "value_z"
-                                if self.outcomes == Outcomes::Stated
-                                    && group.value_z.len() < group.rows() =>
+                                if self.outcomes == Outcomes::Stated && value_z.len() < group.rows() =>
                             {
                                 return Err(ParquetError::General("a row has no outcome".to_owned()));
                             }
-                            "value_z" => (&group.value_z, outcomes),
+                            "value_z" => (&value_z, outcomes),
                             "value_q" => (&group.value_q, none),
                             _ => (&group.prob, levels(inside.as_slice())),
                         };
