@@ -15,14 +15,16 @@ mod parts;
 mod reader;
 mod record;
 mod set;
+mod sink;
 mod writer;
 
 pub use decoder::{Decoder, Step};
 pub use error::{Error, Kind, Result, SetConflict};
-pub use header::{HEADER_LEN, Header, MAGIC, VERSION};
+pub use header::{ABSENT_OUTCOME_VERSION, HEADER_LEN, Header, MAGIC, VERSION};
 pub use mapped::{MappedStream, SliceReader};
 pub use parts::{PartsOptions, PartsSummary, PartsWriter};
 pub use reader::{Records, StreamReader};
 pub use record::{CANDIDATE_LEN, Candidate, FIXED_LEN, Record, RecordFault, RecordRef};
 pub use set::StreamSet;
-pub use writer::{Appended, Compression, FileSink, StreamSummary, StreamWriter};
+pub use sink::FileSink;
+pub use writer::{Appended, Compression, StreamSummary, StreamWriter};
