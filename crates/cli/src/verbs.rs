@@ -1,5 +1,6 @@
 //! One module a verb: its arguments, how they resolve, what it runs and prints.
 
+pub mod card;
 pub mod check;
 pub mod corpus;
 pub mod generate;

@@ -43,6 +43,26 @@ pub enum Error {
         /// In what.
         what: String,
     },
+    /// A card of no file.
+    #[error("no file was named")]
+    NoFiles,
+    /// The card would take the place of a file that is none, or that was changed by hand.
+    #[error("{}: no card, or one that was changed by hand; it is replaced only when that is asked for", path.display())]
+    Theirs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A producer's report beside the data that cannot be read.
+    #[error("{}: no report of a producer: {what}", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A lineage beside the data that cannot be read.
+    #[error(transparent)]
+    Lineage(manaka_edit::Error),
     /// The first record or row asked for is behind the last one.
     #[error("{}: there is no {unit} {start}: the file holds {have}", path.display())]
     Range {
@@ -89,6 +109,14 @@ impl Error {
         match error {
             manaka_corpus::FromPsvError::Io { path, error } => Self::Io { path, error },
             error => Self::Psv(error),
+        }
+    }
+
+    /// The error of a lineage that lies beside data.
+    pub(crate) fn lineage(error: manaka_edit::Error) -> Self {
+        match error {
+            manaka_edit::Error::Io { path, error } => Self::Io { path, error },
+            error => Self::Lineage(error),
         }
     }
 

@@ -3,6 +3,7 @@
 //! * [`check()`] judges files and gives a [`Report`]; [`CHECKS`] is the table of everything it can find;
 //! * [`info()`] gives what a file states about itself;
 //! * [`stat()`] measures a set of data in one pass and gives a [`Stat`]; [`ALARMS`] is the table of what it warns of;
+//! * [`card()`] writes the card a set of data is published with: [`stat()`]'s figures and what files and reports state;
 //! * [`view()`] gives records and rows as a person reads them, board drawn; [`board_text`] and [`board_svg`] draw a
 //!   position by itself.
 //!
@@ -10,6 +11,7 @@
 // A checker that dies on the file it is to judge has judged nothing.
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)]
 
+mod card;
 mod check;
 mod error;
 mod finding;
@@ -21,6 +23,7 @@ mod stat;
 mod threads;
 mod view;
 
+pub use card::{Card, CardOptions, MANIFESTS, Replace, card};
 pub use check::{CheckOptions, check};
 pub use error::{Error, Result};
 pub use finding::{CHECKS, Check, Finding, Severity, Subject};

@@ -25,7 +25,9 @@ pub use figures::{
     OutcomeFigures, PartFigures, PlyBin, ScaleFigures, ScoreFigures, Spread, Stat, StatTotals, Stated,
     ValueCount, ValueFigures, VisitFigures,
 };
+pub(crate) use measure::ratio;
 pub use text::grouped;
+pub(crate) use text::{percent, share};
 
 use crate::error::{Error, Result};
 use crate::info::{ColumnInfo, Info, info};
@@ -61,7 +63,7 @@ impl StatOptions {
 
 /// What the files of a set are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     Stream,
     Shard,
     Corpus,
@@ -69,7 +71,7 @@ enum Kind {
 }
 
 impl Kind {
-    const fn id(self) -> &'static str {
+    pub(crate) const fn id(self) -> &'static str {
         match self {
             Self::Stream => "stream",
             Self::Shard => "shard",
@@ -79,7 +81,7 @@ impl Kind {
     }
 
     /// What a file is, by its content; and its length in bytes.
-    fn of(path: &Path) -> Result<(Self, u64)> {
+    pub(crate) fn of(path: &Path) -> Result<(Self, u64)> {
         let file = File::open(path).map_err(Error::io(path))?;
         let len = file.metadata().map_err(Error::io(path))?.len();
         let mut first = Vec::new();

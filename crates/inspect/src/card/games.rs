@@ -20,6 +20,11 @@ pub fn pairs(doc: &mut Doc, rows: Vec<(&str, String)>) {
 
 /// A table with a line for each spread.
 pub fn spreads(doc: &mut Doc, rows: &[(&str, &Spread)]) {
+    spreads_to(doc, rows, 2);
+}
+
+/// The same with means of so many places.
+pub fn spreads_to(doc: &mut Doc, rows: &[(&str, &Spread)], places: usize) {
     let head = [
         ("spread", Left),
         ("mean", Right),
@@ -36,7 +41,7 @@ pub fn spreads(doc: &mut Doc, rows: &[(&str, &Spread)]) {
     let row = |&(name, spread): &(&str, &Spread)| {
         let Spread { least, p1, p5, p25, p50, p75, p95, p99, greatest, mean, .. } = *spread;
         let [a, b, c, d, e, f, g, h, i] = [least, p1, p5, p25, p50, p75, p95, p99, greatest].map(grouped);
-        [name.to_owned(), figure(mean, 2), a, b, c, d, e, f, g, h, i]
+        [name.to_owned(), figure(mean, places), a, b, c, d, e, f, g, h, i]
     };
     doc.table(head, rows.iter().map(row));
 }

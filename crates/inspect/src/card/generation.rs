@@ -178,6 +178,8 @@ fn flatten(path: String, value: &Value, found: &mut Vec<(String, String)>) {
             let texts: Vec<String> = list.iter().map(item).collect();
             found.push((path, if texts.is_empty() { "none".to_owned() } else { texts.join(", ") }));
         }
+        // A seed is a name, not an amount.
+        Value::Number(seed) if path.ends_with("seed") => found.push((path, code(&seed.to_string()))),
         other => found.push((path, scalar(other))),
     }
 }
@@ -267,7 +269,7 @@ mod tests {
             ("eval_limit", "none"),
             ("limit", "−3,000"),
             ("openings.book", "`examples/openings.txt`"),
-            ("seed", "123,456"),
+            ("seed", "`123456`"),
             ("temperature", "`0.25`"),
         ];
         assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));

@@ -1,6 +1,6 @@
 //! The tables of what positions are: the board, what comes again, what it costs to store, the order of rows, the alarms.
 
-use super::games::{of, pairs, spreads};
+use super::games::{of, pairs, spreads_to};
 use super::markdown::{Doc, Left, Right, code, counted, figure, figure_or_dash, grouped, plain, signed_or_dash};
 use crate::info::ColumnInfo;
 use crate::report::ShuffleFigures;
@@ -52,8 +52,13 @@ pub fn duplicates(doc: &mut Doc, stat: &Stat) {
     if let Some(weights) = &stat.weights {
         doc.heading(3, "Weights");
         doc.paragraph("`weight` is the number of records that were folded into a row.");
-        spreads(doc, &[("weight", weights)]);
-        if stat.duplicates.positions == stat.duplicates.records {
+        spreads_to(doc, &[("weight", weights)], 4);
+        let DuplicateFigures { exact, records, positions, .. } = stat.duplicates;
+        if exact && records == positions {
+            doc.paragraph(&format!(
+                "All {} are different positions, so no cut of them puts one position on both sides.",
+                counted(records, "row")
+            ));
             return;
         }
     }
