@@ -39,7 +39,8 @@ fn the_cards_of_the_examples_are_remade_without_a_difference() {
         let place = dir.path().to_str().unwrap();
         let examples = examples();
         for command in *commands {
-            let swap = |arg: &&str| arg.replace("{dir}", place).replace("{examples}", examples.to_str().unwrap());
+            let swap =
+                |arg: &&str| arg.replace("{dir}", place).replace("{examples}", examples.to_str().unwrap());
             let args: Vec<String> = command.iter().map(swap).collect();
             done(&args.iter().map(String::as_str).collect::<Vec<_>>(), 0);
         }
@@ -113,7 +114,7 @@ fn alarms_are_exit_code_3_and_mistakes_leave_no_file() {
     // A part without records beside one that has some.
     let streams = dir.path().join("streams");
     let corpus = examples().join("fairy-corpus.parquet");
-    done(&["teacher", corpus.to_str().unwrap(), "--out", streams.to_str().unwrap(), "--no-compress"], 0);
+    done(&["teacher", corpus.to_str().unwrap(), "--out", streams.to_str().unwrap(), "--compress", "none"], 0);
     let header = fs::read(streams.join("part-00000.mpk")).unwrap()[..24].to_vec();
     fs::write(streams.join("part-00001.mpk"), header).unwrap();
     let card = done(&["card", streams.to_str().unwrap()], 3);

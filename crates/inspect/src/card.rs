@@ -54,6 +54,15 @@ impl CardOptions {
     pub fn new(threads: NonZeroUsize) -> Self {
         Self { threads, psv: PsvOptions::default(), name: None, license: None, root: None }
     }
+
+    /// The [`root`](Self::root) of a card that is to be written to this file.
+    #[must_use]
+    pub fn root_of(card: &Path) -> PathBuf {
+        match card.parent() {
+            Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
+            _ => PathBuf::from("."),
+        }
+    }
 }
 
 /// A card in Markdown; `Display` gives its text, which ends with a line break.
@@ -115,7 +124,12 @@ enum Detail {
 
 impl DataSet<'_> {
     /// The records folded into shards: the sum of the weights.
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a count"
+    )]
     fn folded(&self) -> Option<u64> {
         let weights = self.stat.weights.as_ref()?;
         Some((weights.mean * weights.count as f64).round() as u64)
@@ -227,7 +241,9 @@ fn measure<'a>(
         }
         Kind::Stream => {
             let header = |path: &PathBuf| {
-                StreamReader::open(path).map(|reader| *reader.header()).map_err(|error| Error::stream(path, error))
+                StreamReader::open(path)
+                    .map(|reader| *reader.header())
+                    .map_err(|error| Error::stream(path, error))
             };
             Detail::Stream(paths.iter().map(header).collect::<Result<_>>()?)
         }
@@ -392,7 +408,10 @@ fn chapter(doc: &mut Doc, set: &DataSet<'_>) -> Result<()> {
 /// What is in no figure.
 fn refused(doc: &mut Doc, stat: &Stat) {
     let unit = stat.unit();
-    doc.paragraph(&format!("Measured over all {} {unit}, not over a sample, unless said.", grouped(stat.totals.records)));
+    doc.paragraph(&format!(
+        "Measured over all {} {unit}, not over a sample, unless said.",
+        grouped(stat.totals.records)
+    ));
     if stat.refused.is_empty() {
         return;
     }

@@ -43,7 +43,7 @@ pub enum Error {
         /// In what.
         what: String,
     },
-    /// A card of no file.
+    /// Figures of no file.
     #[error("no file was named")]
     NoFiles,
     /// The card would take the place of a file that is none, or that was changed by hand.

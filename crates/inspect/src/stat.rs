@@ -107,8 +107,11 @@ impl Kind {
 /// [`Error::Mixed`] for files of different kinds or shards of different conventions; whatever the reader of the files
 /// fails with, the first fault of a stream included: [`check`](crate::check()) lists faults, this measures sound data.
 /// Rows of a corpus and raw records that cannot be read are counted in [`Stat::refused`]. [`Error::Interrupted`] when
-/// `progress` asks for it.
+/// `progress` asks for it. [`Error::NoFiles`] without an input.
 pub fn stat(inputs: &[PathBuf], options: &StatOptions, progress: &dyn Progress) -> Result<Stat> {
+    if inputs.is_empty() {
+        return Err(Error::NoFiles);
+    }
     let (mut kinds, mut bytes) = (Vec::new(), Vec::new());
     for path in inputs {
         let (kind, len) = Kind::of(path)?;

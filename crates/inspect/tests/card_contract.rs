@@ -194,9 +194,13 @@ fn files_are_called_by_their_paths_from_the_card_and_alarms_call_them_so_too() {
     assert!(text.contains("> **1 alarm went off** over this data: `zero_rows`."));
     has(
         &text,
-        &["| `zero_rows` | a file holds no records | data/none.mpk holds no records | 0 records in any file |"],
+        &[
+            "| `zero_rows` | a file holds no records | data/none.mpk holds no records | 0 records in any file |",
+        ],
     );
-    assert!(text.contains("| `data/1.mpk` | MPK1 stream |") && !text.contains(&*dir.path().to_string_lossy()));
+    assert!(
+        text.contains("| `data/1.mpk` | MPK1 stream |") && !text.contains(&*dir.path().to_string_lossy())
+    );
     // A card that lies elsewhere calls them by what they have in common.
     let elsewhere = tempfile::tempdir().unwrap();
     let found = card(&paths, &CardOptions { root: Some(elsewhere.path().to_owned()), ..on(1) }, &()).unwrap();
@@ -228,7 +232,10 @@ fn shards_have_schema_footer_weights_bytes_and_the_order_of_rows() {
     let visits = text(&[visits.write(dir.path(), "v.parquet")]);
     assert!(visits.contains("| `value_z` | float32 |") && !visits.contains("There is no `value_z` either"));
     assert!(visits.contains(&format!("{},{:03} records before the fold", records / 1000, records % 1000)));
-    has(&visits, &["| `candidates.list.element.cp` | int16 | null in every row: this policy has no scores |"]);
+    has(
+        &visits,
+        &["| `candidates.list.element.cp` | int16 | null in every row: this policy has no scores |"],
+    );
 }
 
 #[test]
@@ -268,7 +275,7 @@ fn settings_are_those_of_the_report_beside_the_data() {
             "| nodes of a search | 800 |",
             "| games end beyond, cp | none |",
             "| openings | `examples/openings.txt` |",
-            "| `openings.book_xxh3` | 41a02e55807b9508 |",
+            "| hash of the book | 41a02e55807b9508 |",
             "| `endings.mate` | 383 |",
             "| `positions` | 61,160 |",
             "| `depths` | 61,160 in all, 1 to 245, median 2 |",
@@ -281,6 +288,36 @@ fn settings_are_those_of_the_report_beside_the_data() {
     }
     assert!(!text.contains("Neither `gensfen.json`"));
     assert!(text.contains(BLANK), "the name and the license still are");
+}
+
+#[test]
+fn settings_of_self_play_are_told_in_the_same_way() {
+    let report = r#"{"format": "manaka-selfplay", "version": 1, "writer": "manaka-selfplay 0.1.0", "settings": {
+        "evaluator": {"name": "uniform"}, "search": {"rule": "gumbel", "budget": 64, "c_scale": 0.1, "quanta": 65536,
+        "noise_scale": {"first": 1.0, "plies": 30, "then": 0.0}}, "play": {"play_on": 0.1}, "seed": 12345},
+        "games": 20, "complete": false, "totals": {"games": 20, "positions": 2468}, "mean_plies": 123.456789,
+        "false_resign_rate": null, "data_bytes": 99999, "seconds": 1.5, "evaluations_per_second": 77777.5}"#;
+    let (_dir, paths) = with_beside("selfplay.json", report);
+    let text = text(&paths);
+    has(
+        &text,
+        &[
+            "| evaluator | uniform |",
+            "| search | gumbel |",
+            "| simulations of a search | 64 |",
+            "| `search.c_scale` | `0.1` |",
+            "| `search.noise_scale.first` | 1 |",
+            "| `search.quanta` | 65,536 |",
+            "| seed | `12345` |",
+            "| `mean_plies` | 123.4568 |",
+            "| `false_resign_rate` | none |",
+            "**The run was not complete when it wrote this.**",
+            "selfplay.json: 20 games, 2,468 positions",
+        ],
+    );
+    for gone in ["99,999", "77,777", "`seconds`"] {
+        assert!(!text.contains(gone), "{gone}");
+    }
 }
 
 #[test]
@@ -355,7 +392,9 @@ fn a_card_as_it_was_written_can_be_told_from_one_that_was_changed() {
     let text = text(&tiny(dir.path()));
     assert!(Card::is_untouched(text.as_bytes()));
     let filled_in = text.replacen(BLANK, "cc0", 1);
-    for other in [&filled_in, &format!("{text}\n"), &text[1..], &text[..text.len() - 1], "", "# A README\n", " -->\n"] {
+    for other in
+        [&filled_in, &format!("{text}\n"), &text[1..], &text[..text.len() - 1], "", "# A README\n", " -->\n"]
+    {
         assert!(!Card::is_untouched(other.as_bytes()));
     }
 }
@@ -366,15 +405,18 @@ fn garbage_is_an_error_and_no_card() {
     let sound = stream_bytes(TEACHER, &visits_records(3, 1).into_iter().map(scored).collect::<Vec<_>>());
     let shard = fs::read(Shard::scores(score_rows(50, 5)).write(dir.path(), "s.parquet")).unwrap();
     let noise: Vec<u8> = (0..4000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
-    for (at, bytes) in [&sound[..sound.len() - 1], &sound[..20], &shard[..shard.len() - 9], &noise, b"PAR1", b""]
-        .into_iter()
-        .enumerate()
+    for (at, bytes) in
+        [&sound[..sound.len() - 1], &sound[..20], &shard[..shard.len() - 9], &noise, b"PAR1", b""]
+            .into_iter()
+            .enumerate()
     {
         let path = file(dir.path(), &format!("{at}"), bytes);
         let found = card(std::slice::from_ref(&path), &on(2), &());
         assert!(found.is_err(), "{at}: {found:?}");
     }
     assert!(matches!(card(&[], &on(1), &()), Err(Error::NoFiles)));
+    let options = manaka_inspect::StatOptions::new(NonZeroUsize::MIN);
+    assert!(matches!(manaka_inspect::stat(&[], &options, &()), Err(Error::NoFiles)));
     assert!(matches!(card(&[dir.path().join("missing")], &on(1), &()), Err(Error::Io { .. })));
 }
 

@@ -11,7 +11,7 @@ use manaka_corpus::PsvOptions;
 use manaka_corpus::psv::{LayoutText, MoveLayout};
 use manaka_inspect::{Card, CardOptions, Replace, card};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write the card of a dataset: Markdown with the front matter of the hubs, every number measured.
 ///
@@ -80,7 +80,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         psv,
         name: args.name,
         license: args.license,
-        root: out.as_deref().map(directory),
+        root: out.as_deref().map(CardOptions::root_of),
     };
     let bar = Bar::new("card");
     let result = card(&files, &options, &bar);
@@ -98,12 +98,4 @@ pub fn run(args: Args) -> Result<Outcome> {
         eprintln!("manaka: alarm {}: {}", alarm.id, alarm.message);
     }
     Ok(Outcome::findings(alarms > 0))
-}
-
-/// The directory a file is to lie in.
-fn directory(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(dir) if !dir.as_os_str().is_empty() => dir.to_owned(),
-        _ => PathBuf::from("."),
-    }
 }

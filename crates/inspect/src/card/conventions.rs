@@ -12,7 +12,9 @@ fn meaning(key: &str, value: &str, stated: &Stated) -> String {
         "pov" if value == "black" => "values, outcomes and scores are Black's",
         "pov" => "values, outcomes and scores are those of the side to move",
         "policy_source" if value == "visits" => "the policy is made of visit counts",
-        "policy_source" => "the policy is a softmax over scores; one-hot on the best move where any score is a mate",
+        "policy_source" => {
+            "the policy is a softmax over scores; one-hot on the best move where any score is a mate"
+        }
         "softmax_temp_cp" if zero => "not applicable",
         "softmax_temp_cp" => "the temperature of that softmax in centipawns",
         "mate_scale" | "eval_coef" if zero => "not applicable",

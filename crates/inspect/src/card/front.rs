@@ -43,7 +43,9 @@ pub fn matter(name: Option<&str>, license: Option<&str>, files: &[CardFile], rec
     text.push_str(&format!("size_categories:\n- {}\n", quoted(size)));
     let readable: Vec<(Kind, Vec<&str>)> = [Kind::Shard, Kind::Corpus]
         .into_iter()
-        .map(|kind| (kind, files.iter().filter(|f| f.kind == kind).map(|f| f.name.as_str()).collect::<Vec<_>>()))
+        .map(|kind| {
+            (kind, files.iter().filter(|f| f.kind == kind).map(|f| f.name.as_str()).collect::<Vec<_>>())
+        })
         .filter(|(_, names)| !names.is_empty())
         .collect();
     match readable.as_slice() {
@@ -53,7 +55,9 @@ pub fn matter(name: Option<&str>, license: Option<&str>, files: &[CardFile], rec
             text.push_str("configs:\n");
             for (kind, names) in configs {
                 let config = if configs.len() == 1 { "default" } else { kind.id() };
-                text.push_str(&format!("- config_name: {config}\n  data_files:\n  - split: train\n    path:"));
+                text.push_str(&format!(
+                    "- config_name: {config}\n  data_files:\n  - split: train\n    path:"
+                ));
                 match pattern(names) {
                     Some(pattern) => text.push_str(&format!(" {}\n", quoted(&pattern))),
                     None => {
@@ -93,7 +97,9 @@ mod tests {
     #[test]
     fn names_that_differ_in_their_number_are_one_pattern() {
         assert_eq!(pattern(&["d/t-00000.parquet", "d/t-00001.parquet"]).as_deref(), Some("d/t-*.parquet"));
-        for names in [&["t-00000.parquet", "u-00001.parquet"][..], &["train.parquet"], &["t*-00000.parquet"], &[]] {
+        for names in
+            [&["t-00000.parquet", "u-00001.parquet"][..], &["train.parquet"], &["t*-00000.parquet"], &[]]
+        {
             assert_eq!(pattern(names), None, "{names:?}");
         }
     }

@@ -15,7 +15,10 @@ pub fn of(count: u64, all: u64) -> String {
 
 /// A table of two columns.
 pub fn pairs(doc: &mut Doc, rows: Vec<(&str, String)>) {
-    doc.table([("figure", Left), ("measured", Right)], rows.into_iter().map(|(name, text)| [name.to_owned(), text]));
+    doc.table(
+        [("figure", Left), ("measured", Right)],
+        rows.into_iter().map(|(name, text)| [name.to_owned(), text]),
+    );
 }
 
 /// A table with a line for each spread.
@@ -74,7 +77,10 @@ fn games_section(doc: &mut Doc, games: &GameFigures) {
         rows.push(("outcome not told", of(mixed, all)));
     }
     if games.joins > 0 {
-        rows.push(("borders between files inside a game", format!("{} of {}", grouped(games.joins_inside), grouped(games.joins))));
+        rows.push((
+            "borders between files inside a game",
+            format!("{} of {}", grouped(games.joins_inside), grouped(games.joins)),
+        ));
     }
     rows.extend([
         ("records that follow one of their game", grouped(games.followers)),
@@ -86,7 +92,10 @@ fn games_section(doc: &mut Doc, games: &GameFigures) {
         1 => String::new(),
         one_in => format!(", estimated from one game in {}", grouped(one_in)),
     };
-    rows.push(("… that repeat another one, position for position", format!("{}{seen}", share(Some(games.repeated)))));
+    rows.push((
+        "… that repeat another one, position for position",
+        format!("{}{seen}", share(Some(games.repeated))),
+    ));
     rows.push(("… the most frequent one was played, times", grouped(games.most_repeated)));
     pairs(doc, rows);
     let mut rows: Vec<[String; 3]> = (games.opens.iter().take(OPENS))
@@ -162,12 +171,21 @@ fn outcomes(doc: &mut Doc, stat: &Stat) {
     let mixed = outcomes.mover.mixed > 0;
     if mixed {
         doc.paragraph("An outcome is *mixed* where games of different outcomes were folded into one row.");
-        let head =
-            [("from", Left), (unit, Right), ("won", Right), ("drawn", Right), ("lost", Right), ("mixed", Right)];
+        let head = [
+            ("from", Left),
+            (unit, Right),
+            ("won", Right),
+            ("drawn", Right),
+            ("lost", Right),
+            ("mixed", Right),
+        ];
         doc.table(head, rows);
     } else {
         let head = [("from", Left), (unit, Right), ("won", Right), ("drawn", Right), ("lost", Right)];
-        doc.table(head, rows.into_iter().map(|[from, all, won, drawn, lost, _]| [from, all, won, drawn, lost]));
+        doc.table(
+            head,
+            rows.into_iter().map(|[from, all, won, drawn, lost, _]| [from, all, won, drawn, lost]),
+        );
     }
     let zeros = outcomes.negative_zeros;
     if zeros > 0 {

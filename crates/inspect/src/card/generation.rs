@@ -18,7 +18,7 @@ const MOST: u64 = 64 << 20;
 const LISTED: usize = 8;
 
 /// Settings that a reader looks for first, in the order in which a card lists them, under the names people give them.
-const KNOWN: [(&str, &str); 24] = [
+const KNOWN: [(&str, &str); 32] = [
     ("engine.name", "engine"),
     ("engine.author", "its author"),
     ("engine.options", "engine options"),
@@ -26,14 +26,22 @@ const KNOWN: [(&str, &str); 24] = [
     ("engine.limit.depth", "depth of a search"),
     ("engine.limit.byoyomi_ms", "milliseconds of a search"),
     ("engine.multipv", "MultiPV"),
+    ("evaluator.name", "evaluator"),
+    ("evaluator.net", "its network"),
+    ("search.rule", "search"),
+    ("search.budget", "simulations of a search"),
     ("play.softmax_temp_cp", "moves are drawn by a softmax at, cp"),
     ("play.random_until_ply", "… up to ply"),
     ("play.random_move", "chance of a random move"),
     ("openings.book", "openings"),
     ("openings.book_positions", "positions in the book"),
     ("openings.random_plies", "random plies behind it"),
+    ("openings.policy_plies", "plies drawn from the policy behind it"),
+    ("openings.book_xxh3", "hash of the book"),
+    ("play.resign_value", "resignation when lost by"),
     ("play.resign_score", "resignation at, cp"),
     ("play.resign_count", "… so many times in a row"),
+    ("play.play_on", "share of games without resignation"),
     ("play.eval_limit", "games end beyond, cp"),
     ("play.max_ply", "games end at ply"),
     ("play.repetition", "repetition"),
@@ -141,13 +149,20 @@ fn settings(doc: &mut Doc, manifest: &Manifest) {
     let mut found = Vec::new();
     for (key, value) in manifest.value.iter().filter(|(key, _)| !BOOKS.contains(&key.as_str())) {
         // The totals are what is counted here; their name says nothing.
-        flatten(if key == "totals" { String::new() } else { key.clone() }, value, &mut found);
+        match value.as_f64().filter(|_| value.is_f64() && !left_out(key)) {
+            // A mean or a share, and no setting: nobody needs its last digit.
+            Some(mean) => found.push((key.clone(), figure(mean, 4))),
+            None => flatten(if key == "totals" { String::new() } else { key.clone() }, value, &mut found),
+        }
     }
     found.sort();
     found.dedup();
     if !found.is_empty() {
         doc.paragraph("What the run counted:");
-        doc.table([("count", Left), ("value", Right)], found.into_iter().map(|(path, value)| [code(&path), value]));
+        doc.table(
+            [("count", Left), ("value", Right)],
+            found.into_iter().map(|(path, value)| [code(&path), value]),
+        );
     }
 }
 
@@ -156,8 +171,8 @@ const BOOKS: [&str; 5] = ["format", "version", "writer", "settings", "complete"]
 
 /// Whether a key is about time, machines or files. The same games make the same card, however fast they came.
 fn left_out(key: &str) -> bool {
-    let timing = ["seconds", "_per_second", "_per_s", "_rate", "_s", "_bytes", "workers", "threads"];
-    matches!(key, "timeouts" | "program" | "rate" | "rates" | "timing" | "elapsed" | "started" | "finished")
+    let timing = ["seconds", "_per_second", "_s", "_bytes", "workers", "threads"];
+    matches!(key, "timeouts" | "program" | "timing")
         || key.starts_with("next_")
         || timing.iter().any(|ending| key.ends_with(ending))
 }
@@ -241,7 +256,13 @@ fn spread(map: &Map<String, Value>) -> Option<String> {
         before >= all.div_ceil(2)
     })?;
     let (first, last) = (counts.first()?, counts.last()?);
-    Some(format!("{} in all, {} to {}, median {}", grouped(all), whole(first.0), whole(last.0), whole(median.0)))
+    Some(format!(
+        "{} in all, {} to {}, median {}",
+        grouped(all),
+        whole(first.0),
+        whole(last.0),
+        whole(median.0)
+    ))
 }
 
 #[cfg(test)]
@@ -277,8 +298,12 @@ mod tests {
 
     #[test]
     fn many_counts_by_number_are_told_by_their_spread() {
-        let counts: Map<String, Value> = (1..=20).map(|depth| (depth.to_string(), json!(depth * 100))).collect();
-        assert_eq!(flat(&json!({"depths": counts})), [("depths".to_owned(), "21,000 in all, 1 to 20, median 14".to_owned())]);
+        let counts: Map<String, Value> =
+            (1..=20).map(|depth| (depth.to_string(), json!(depth * 100))).collect();
+        assert_eq!(
+            flat(&json!({"depths": counts})),
+            [("depths".to_owned(), "21,000 in all, 1 to 20, median 14".to_owned())]
+        );
         let few = json!({"depths": {"1": 5, "2": 6}});
         assert_eq!(flat(&few).len(), 2);
     }

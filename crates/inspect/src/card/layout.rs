@@ -25,15 +25,19 @@ bits
 /// The position and the move, which shards and streams have in common.
 fn position(doc: &mut Doc) {
     doc.heading(3, "A position");
-    doc.paragraph(&format!("`packed`, {PACKED_LEN} bytes: the position itself, not the input of some network."));
+    doc.paragraph(&format!(
+        "`packed`, {PACKED_LEN} bytes: the position itself, not the input of some network."
+    ));
     doc.code_block("text", PACKED);
     doc.paragraph(
         "Square 0 is 9a and square 80 is 1i: `(9 − file) · 9 + (rank − 1)`; ranks 1 to 3 are White's camp. An empty square \
          is `0xFF`. On others bit 4 is the colour (0 Black, 1 White) and the low four bits are the kind, in the order \
-         K R B G S N L P +R +B +S +N +L +P. Hands count in **another** order: P L N S G B R.",
+         `K R B G S N L P +R +B +S +N +L +P`. Hands count in **another** order: `P L N S G B R`.",
     );
     doc.heading(3, "A move");
-    doc.paragraph("`mv`, 16 bits. It states where the piece comes from, so no move generator is needed to read it.");
+    doc.paragraph(
+        "`mv`, 16 bits. It states where the piece comes from, so no move generator is needed to read it.",
+    );
     doc.code_block("text", MOVE16);
 }
 
@@ -158,7 +162,10 @@ pub fn raw(doc: &mut Doc, layout: Layout) {
     ));
     let slots = match layout.candidates {
         0 => String::new(),
-        slots => format!("\n{PSV_LEN}..{}   {slots} slots for candidates: a move and a score each", layout.record_len()),
+        slots => format!(
+            "\n{PSV_LEN}..{}   {slots} slots for candidates: a move and a score each",
+            layout.record_len()
+        ),
     };
     let text = format!(
         "bytes\n 0..32   the position, 256 bits\n32..34   score i16, from the side to move\n34..36   move u16; 0 when \

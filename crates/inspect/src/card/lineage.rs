@@ -27,12 +27,16 @@ pub fn write(doc: &mut Doc, lineage: &Lineage, manifests: &[Manifest], sets: &[D
     doc.heading(2, "Lineage");
     doc.code_block("text", &tree(lineage, manifests, sets));
     if lineage.steps.is_empty() {
-        doc.paragraph(&format!("No `{LINEAGE_FILE}` lies beside the data, so no step of an editor is on record."));
+        doc.paragraph(&format!(
+            "No `{LINEAGE_FILE}` lies beside the data, so no step of an editor is on record."
+        ));
         return;
     }
     let known = |file: &CardFile| lineage.maker_of(&hash(file)).is_some();
-    let streams: Vec<&&CardFile> = sets.iter().flat_map(|set| &set.files).filter(|f| f.kind == Kind::Stream).collect();
-    let strangers: Vec<String> = streams.iter().filter(|file| !known(file)).map(|file| code(&file.name)).collect();
+    let streams: Vec<&&CardFile> =
+        sets.iter().flat_map(|set| &set.files).filter(|f| f.kind == Kind::Stream).collect();
+    let strangers: Vec<String> =
+        streams.iter().filter(|file| !known(file)).map(|file| code(&file.name)).collect();
     let mut text = format!(
         "What was done to the data is written down in `{LINEAGE_FILE}`, step by step, the oldest first. Hashes are XXH3-128."
     );
@@ -58,7 +62,9 @@ fn in_out(of: &InOut) -> String {
 fn step(doc: &mut Doc, number: usize, step: &Step) {
     doc.heading(3, &format!("{number}. {}", code(&format!("manaka {}", step.verb))));
     let options: Vec<String> = (step.options.iter())
-        .map(|(name, value)| code(&format!("{name}={}", value.as_str().map_or(value.to_string(), str::to_owned))))
+        .map(|(name, value)| {
+            code(&format!("{name}={}", value.as_str().map_or(value.to_string(), str::to_owned)))
+        })
         .collect();
     let options = if options.is_empty() { "none".to_owned() } else { options.join(" ") };
     let mut rows = vec![
@@ -77,7 +83,8 @@ fn step(doc: &mut Doc, number: usize, step: &Step) {
             .collect()
     };
     let counts =
-        [named("dropped", &step.dropped), named("changed", &step.changed), named("refused", &step.refused)].concat();
+        [named("dropped", &step.dropped), named("changed", &step.changed), named("refused", &step.refused)]
+            .concat();
     if !counts.is_empty() {
         let head = [("what", Left), ("why", Left), ("records", Right), ("games", Right), ("bytes", Right)];
         doc.table(head, counts);
@@ -106,15 +113,20 @@ fn tree(lineage: &Lineage, manifests: &[Manifest], sets: &[DataSet<'_>]) -> Stri
     for manifest in manifests {
         let (games, positions) = manifest.counts();
         let counts: Vec<String> =
-            [games.map(|n| counted(n, "game")), positions.map(|n| counted(n, "position"))].into_iter().flatten().collect();
+            [games.map(|n| counted(n, "game")), positions.map(|n| counted(n, "position"))]
+                .into_iter()
+                .flatten()
+                .collect();
         let counts = if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) };
         add(&mut lines, 0, format!("{}{counts}", manifest.name()));
         depth = 1;
     }
     for step in &lineage.steps {
-        let games = step.games.as_ref().map_or(String::new(), |games| format!(", {}", counted(games.output, "game")));
+        let games =
+            step.games.as_ref().map_or(String::new(), |games| format!(", {}", counted(games.output, "game")));
         let InOut { input, output } = step.records;
-        let text = format!("manaka {}: {} in, {} out{games}", step.verb, counted(input, "record"), grouped(output));
+        let text =
+            format!("manaka {}: {} in, {} out{games}", step.verb, counted(input, "record"), grouped(output));
         add(&mut lines, depth, text);
         depth += 1;
     }

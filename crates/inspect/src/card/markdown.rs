@@ -15,7 +15,9 @@ pub fn blank(what: &str) -> String {
 pub fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in one_line(text).chars() {
-        if c.is_ascii_punctuation() && !matches!(c, ',' | '.' | '\'' | '"' | '/' | ':' | ';' | '?' | '%' | '-' | '=') {
+        if c.is_ascii_punctuation()
+            && !matches!(c, ',' | '.' | '\'' | '"' | '/' | ':' | ';' | '?' | '%' | '-' | '=')
+        {
             out.push('\\');
         }
         out.push(c);
@@ -25,7 +27,9 @@ pub fn plain(text: &str) -> String {
 
 /// Text without line breaks and other control characters.
 pub fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') { ' ' } else { c })
+        .collect()
 }
 
 /// Text in the typewriter's face, whatever it holds.
@@ -131,7 +135,8 @@ impl Doc {
         head: [(&str, Side); N],
         rows: impl IntoIterator<Item = [String; N]>,
     ) {
-        let line = |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
+        let line =
+            |cells: [String; N]| format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "));
         let mut text = line(head.map(|(name, _)| name.to_owned()));
         text.push_str(&line(head.map(|(_, side)| if side == Right { "---:" } else { "---" }.to_owned())));
         rows.into_iter().for_each(|row| text.push_str(&line(row)));

@@ -1,7 +1,9 @@
 //! The tables of what positions are: the board, what comes again, what it costs to store, the order of rows, the alarms.
 
 use super::games::{of, pairs, spreads_to};
-use super::markdown::{Doc, Left, Right, code, counted, figure, figure_or_dash, grouped, plain, signed_or_dash};
+use super::markdown::{
+    Doc, Left, Right, code, counted, figure, figure_or_dash, grouped, plain, signed_or_dash,
+};
 use crate::info::ColumnInfo;
 use crate::report::ShuffleFigures;
 use crate::stat::{ALARMS, DuplicateFigures, Stat, percent, ratio, share};
@@ -73,7 +75,10 @@ pub fn duplicates(doc: &mut Doc, stat: &Stat) {
             "Estimated: every occurrence of the positions whose hash falls into one range in {} was counted.",
             grouped(one_in)
         ));
-        rows.push(("different positions in the range", format!("{} of {}", grouped(positions), grouped(records))));
+        rows.push((
+            "different positions in the range",
+            format!("{} of {}", grouped(positions), grouped(records)),
+        ));
         rows.push(("a fold takes away", format!("{} ± {:.2}%", share(Some(away)), error * 100.0)));
     }
     rows.push(("the most frequent position came, times", grouped(most)));
@@ -111,7 +116,15 @@ pub fn columns(doc: &mut Doc, stat: &Stat) {
     };
     let rest = all.saturating_sub(columns);
     let sum = |name: &str, bytes| {
-        [name.to_owned(), grouped(bytes), per(bytes), percent(bytes, all), String::new(), String::new(), String::new()]
+        [
+            name.to_owned(),
+            grouped(bytes),
+            per(bytes),
+            percent(bytes, all),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]
     };
     let rows = stat.columns.iter().map(row).chain([sum("footers", rest), sum("**all**", all)]);
     doc.table(head, rows);
@@ -149,7 +162,9 @@ pub fn order(doc: &mut Doc, stat: &Stat) {
         ("trend", Right),
         ("noise", Right),
     ];
-    let title = |figures: &ShuffleFigures| figures.path.as_ref().map_or("all".to_owned(), |path| code(&path.to_string_lossy()));
+    let title = |figures: &ShuffleFigures| {
+        figures.path.as_ref().map_or("all".to_owned(), |path| code(&path.to_string_lossy()))
+    };
     let rows = stat.shuffle.iter().map(|figures| {
         [
             title(figures),
@@ -199,8 +214,9 @@ pub fn alarms(doc: &mut Doc, stat: &Stat) {
         return;
     }
     doc.paragraph(&format!("Of the {kinds} alarms of `manaka stat` these went off:"));
-    let rows = stat.alarms.iter().map(|alarm| {
-        [code(alarm.id), plain(alarm.sentence), plain(&alarm.message), plain(alarm.threshold)]
-    });
+    let rows = stat
+        .alarms
+        .iter()
+        .map(|alarm| [code(alarm.id), plain(alarm.sentence), plain(&alarm.message), plain(alarm.threshold)]);
     doc.table([("alarm", Left), ("means", Left), ("measured", Left), ("goes off at", Left)], rows);
 }

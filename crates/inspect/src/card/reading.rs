@@ -80,7 +80,10 @@ pub fn raw(doc: &mut Doc, files: &[&CardFile], layout: Layout) {
     snippet(doc, "python", corpus, include_str!("snippets/psv_manaka.py"), &swaps);
     let Layout { moves, candidates, order, played } = layout;
     let (literal, imports) = if usual {
-        (format!("Layout::multipv(MoveLayout::{moves:?}, {candidates})"), "{Layout, MoveLayout, Reader, Record}")
+        (
+            format!("Layout::multipv(MoveLayout::{moves:?}, {candidates})"),
+            "{Layout, MoveLayout, Reader, Record}",
+        )
     } else {
         let order = format!("order: CandidateOrder::{order:?}, played: PlayedMove::{played:?}");
         (

@@ -7,8 +7,7 @@ use crate::stat::{CandidateFigures, ScoreFigures, Stat, ValueCount, VisitFigures
 /// More widths of candidate lists than this are told by their spread alone.
 const WIDTHS: usize = 12;
 /// The borders of the table of scores, in cp: some of those that `stat` counts between.
-const BORDERS: [i32; 13] =
-    [-10_000, -3000, -2000, -1000, -500, -200, 0, 200, 500, 1000, 2000, 3000, 10_000];
+const BORDERS: [i32; 13] = [-10_000, -3000, -2000, -1000, -500, -200, 0, 200, 500, 1000, 2000, 3000, 10_000];
 
 /// Everything of this page.
 pub fn write(doc: &mut Doc, stat: &Stat) {
@@ -38,15 +37,22 @@ fn candidate_section(doc: &mut Doc, stat: &Stat, candidates: &CandidateFigures) 
     );
     spreads(doc, &[("candidates", &candidates.spread)]);
     if candidates.counts.len() <= WIDTHS {
-        let row = |&ValueCount { value, count }: &ValueCount| [grouped(value), grouped(count), percent(count, all)];
-        doc.table([("candidates", Right), (unit, Right), ("share", Right)], candidates.counts.iter().map(row));
+        let row =
+            |&ValueCount { value, count }: &ValueCount| [grouped(value), grouped(count), percent(count, all)];
+        doc.table(
+            [("candidates", Right), (unit, Right), ("share", Right)],
+            candidates.counts.iter().map(row),
+        );
     }
 }
 
 fn visit_section(doc: &mut Doc, visits: &VisitFigures) {
     doc.heading(3, "Visits");
     pairs(doc, vec![("candidates visited exactly once", of(visits.once, visits.per_candidate.count))]);
-    spreads(doc, &[("visits of a record", &visits.per_record), ("visits of a candidate", &visits.per_candidate)]);
+    spreads(
+        doc,
+        &[("visits of a record", &visits.per_record), ("visits of a candidate", &visits.per_candidate)],
+    );
 }
 
 fn score_section(doc: &mut Doc, stat: &Stat, scores: &ScoreFigures) {
@@ -58,21 +64,33 @@ fn score_section(doc: &mut Doc, stat: &Stat, scores: &ScoreFigures) {
         ("the greatest", whole(scores.greatest.into())),
     ];
     if let Some(threshold) = stat.stated.as_ref().and_then(|stated| stated.mate_threshold) {
-        rows.push(("mates as stated", format!("{}, from {} on", of(scores.mates, scores.count), grouped(threshold.into()))));
+        rows.push((
+            "mates as stated",
+            format!("{}, from {} on", of(scores.mates, scores.count), grouped(threshold.into())),
+        ));
         rows.push(("beyond the stated mate scale", grouped(scores.beyond_scale)));
     }
     match &scores.mate_band {
         None => rows.push(("band of mates", "no gap sets one apart".to_owned())),
         Some(band) => rows.extend([
-            ("band of mates, absolute", format!("{} to {}", grouped(band.bottom.into()), grouped(band.top.into()))),
+            (
+                "band of mates, absolute",
+                format!("{} to {}", grouped(band.bottom.into()), grouped(band.top.into())),
+            ),
             ("scores in it", of(band.scores, scores.count)),
             ("ordinary scores end at, absolute", grouped(band.below.into())),
             ("gap between the two", grouped(band.gap.into())),
-            ("slack that covers the band", format!("{} below {}", grouped(band.slack.into()), grouped(band.scale.into()))),
+            (
+                "slack that covers the band",
+                format!("{} below {}", grouped(band.slack.into()), grouped(band.scale.into())),
+            ),
         ]),
     }
     if scores.slot_0_compared > 0 {
-        rows.push(("records whose first candidate has the root's score", of(scores.slot_0_root, scores.slot_0_compared)));
+        rows.push((
+            "records whose first candidate has the root's score",
+            of(scores.slot_0_root, scores.slot_0_compared),
+        ));
     }
     pairs(doc, rows);
     score_table(doc, scores);
@@ -89,7 +107,10 @@ fn score_table(doc: &mut Doc, scores: &ScoreFigures) {
         (Some(from), Some(&to)) => format!("{} to {}", whole(from.into()), whole((to - 1).into())),
         (from, None) => format!("{} and more", whole(from.unwrap_or(0).into())),
     };
-    let rows = counts.iter().enumerate().map(|(at, &count)| [name(at), grouped(count), percent(count, scores.count)]);
+    let rows = counts
+        .iter()
+        .enumerate()
+        .map(|(at, &count)| [name(at), grouped(count), percent(count, scores.count)]);
     doc.table([("cp", Left), ("scores", Right), ("share", Right)], rows);
 }
 
@@ -100,7 +121,9 @@ fn value_section(doc: &mut Doc, stat: &Stat) {
     }
     doc.heading(3, "Values and outcomes");
     if !values.stored {
-        doc.paragraph("No value is stored: root scores are put through a tanh at the usual coefficient here.");
+        doc.paragraph(
+            "No value is stored: root scores are put through a tanh at the usual coefficient here.",
+        );
     }
     let scale = &values.scale;
     let mut rows = Vec::new();
@@ -127,7 +150,10 @@ fn value_section(doc: &mut Doc, stat: &Stat) {
     }
     if values.neighbours > 0 {
         let pairs = grouped(values.neighbours);
-        rows.push(("… is still the better one in the next record", format!("{} of {pairs}", share(values.steady))));
+        rows.push((
+            "… is still the better one in the next record",
+            format!("{} of {pairs}", share(values.steady)),
+        ));
     }
     pairs(doc, rows);
     if values.calibration.is_empty() {
