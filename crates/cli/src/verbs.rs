@@ -2,6 +2,8 @@
 
 pub mod check;
 pub mod corpus;
+pub mod cut;
+pub mod edit;
 pub mod generate;
 pub mod gensfen;
 pub mod info;

@@ -1,5 +1,6 @@
 //! Why an edit could not be done.
 
+use manaka_core::out_dir::OutDirError;
 use manaka_core::stream;
 use std::io;
 use std::path::PathBuf;
@@ -22,6 +23,15 @@ pub enum Error {
         /// What the system said.
         #[source]
         error: io::Error,
+    },
+    /// The output directory cannot be made, or is not empty.
+    #[error(transparent)]
+    OutDir(#[from] OutDirError),
+    /// A part was lost; nothing more is written.
+    #[error("{}: a part failed before; nothing more is written", dir.display())]
+    Poisoned {
+        /// The output directory.
+        dir: PathBuf,
     },
     /// A `LINEAGE.json` beside the inputs that cannot be carried over.
     #[error("{}: no lineage that can be carried on: {what}", path.display())]
