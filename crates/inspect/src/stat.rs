@@ -184,7 +184,7 @@ impl Set<'_> {
         let path = |error| Error::stream(&self.inputs[0], error);
         let conventions = *StreamSet::open(self.inputs.to_vec()).map_err(path)?.conventions();
         let facts = Facts::new(conventions, true, true, self.len());
-        let streams = streams::Streams::new(self.inputs, conventions.policy_source);
+        let streams = streams::Streams::new(self.inputs);
         let measured = self.run(&facts, None, "records", |c, w| streams.work(c, w))?;
         Ok(self.figures(measured, Some(conventions), true))
     }

@@ -2,7 +2,8 @@
 
 use super::error::{Error, Kind, Result};
 use super::record::{Record, RecordRef};
-use super::writer::{Compression, FileSink, StreamWriter};
+use super::sink::FileSink;
+use super::writer::{Compression, StreamWriter};
 use crate::conventions::Conventions;
 use crate::inputs::STREAM_SUFFIXES;
 use crate::whole_file::TEMP_SUFFIX;
@@ -45,6 +46,7 @@ pub struct PartsWriter {
     dir: PathBuf,
     options: PartsOptions,
     current: Option<StreamWriter<FileSink>>,
+    absent_outcomes: bool,
     summary: PartsSummary,
     /// A part was lost: going on would leave a gap that no reader could see.
     failed: bool,
@@ -74,6 +76,7 @@ impl PartsWriter {
             dir: dir.to_owned(),
             options,
             current: None,
+            absent_outcomes: false,
             summary: PartsSummary::default(),
             failed: false,
         };
@@ -92,7 +95,19 @@ impl PartsWriter {
             let what = "a run has at most 100000 parts; use more records per part";
             return Err(Error::new(None, 0, Kind::Unsupported(what)).in_file(&path));
         }
-        StreamWriter::create(&path, self.options.conventions, self.options.compression)
+        let mut writer = StreamWriter::create(&path, self.options.conventions, self.options.compression)?;
+        if self.absent_outcomes {
+            writer.allow_absent_outcomes();
+        }
+        Ok(writer)
+    }
+
+    /// From now on a record may leave its outcome out. Each part is of version 3 exactly when one of its records does.
+    pub fn allow_absent_outcomes(&mut self) {
+        self.absent_outcomes = true;
+        if let Some(writer) = &mut self.current {
+            writer.allow_absent_outcomes();
+        }
     }
 
     /// Appends a record, beginning a new part where the last one is full.

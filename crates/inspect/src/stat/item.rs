@@ -40,7 +40,7 @@ impl Item for RecordRef<'_> {
 
     #[inline]
     fn outcome(&self) -> Option<f32> {
-        Some(self.value_z())
+        RecordRef::outcome(self)
     }
 
     #[inline]

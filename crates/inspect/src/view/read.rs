@@ -107,7 +107,7 @@ fn record_view(
     let packed = record.packed();
     let mut view = position(packed, record.ply(), number, board);
     view.offset = Some(offset);
-    (view.value_z, view.value_q) = (Some(record.value_z()), record.value_q());
+    (view.value_z, view.value_q) = (record.outcome(), record.value_q());
     let total: u64 = record.candidates().map(|c| u64::from(c.visits)).sum();
     view.candidates = record
         .candidates()
