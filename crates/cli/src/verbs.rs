@@ -1,6 +1,7 @@
 //! One module a verb: its arguments, how they resolve, what it runs and prints.
 
 pub mod check;
+pub mod conditions;
 pub mod corpus;
 pub mod cut;
 pub mod edit;

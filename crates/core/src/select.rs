@@ -12,6 +12,7 @@ use crate::move16::Move16;
 use crate::packed::{PACKED_LEN, Packed, SIDE};
 use crate::piece::Color;
 use crate::stream::{CANDIDATE_LEN, Candidate, Record, RecordRef};
+use std::fmt;
 
 /// Conditions, of which a record or row has to meet all; the default asks for nothing and takes everything.
 ///
@@ -53,6 +54,13 @@ pub struct Within<T> {
     max: T,
 }
 
+/// As text that is read back to the same range.
+impl<T: fmt::Display> fmt::Display for Within<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}..{}", self.min, self.max)
+    }
+}
+
 impl<T: PartialOrd + Copy> Within<T> {
     /// The numbers from `min` to `max`; `None` when there are none.
     #[must_use]
@@ -82,6 +90,17 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// The text it is asked for by.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Lost => "-1",
+            Self::Drawn => "0",
+            Self::Won => "1",
+            Self::Unstated => "none",
+        }
+    }
+
     /// Whether it is this outcome. A draw is one whatever the sign of its zero.
     #[must_use]
     pub fn is(self, value_z: Option<f32>) -> bool {
@@ -203,7 +222,7 @@ impl<'a> From<RecordRef<'a>> for Item<'a> {
         Self {
             ply: record.ply(),
             packed: record.packed_bytes(),
-            value_z: Some(record.value_z()),
+            value_z: record.outcome(),
             value_q: Some(record.value_q()),
             root: None,
             weight: 1,
@@ -217,7 +236,7 @@ impl<'a> From<&'a Record> for Item<'a> {
         Self {
             ply: record.ply,
             packed: record.packed.as_bytes(),
-            value_z: Some(record.value_z),
+            value_z: record.outcome(),
             value_q: Some(record.value_q),
             root: None,
             weight: 1,

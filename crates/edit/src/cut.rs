@@ -6,6 +6,7 @@ use crate::lineage::{Count, InOut};
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
 use crate::run::{Begun, Done, Job};
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::stream::RecordRef;
 use serde::Serialize;
 use serde_json::Value;
@@ -43,16 +44,28 @@ impl Default for CutOptions {
 pub enum Relabel {
     /// A draw, +0.0.
     Draw,
+    /// None: the end of the game is not in the data. Streams become version 3 by it.
+    Unknown,
     /// What it was.
     Keep,
 }
 
 impl Relabel {
+    /// The outcome that is written.
+    const fn value_z(self) -> Option<f32> {
+        match self {
+            Self::Draw => Some(0.0),
+            Self::Unknown => Some(NO_OUTCOME),
+            Self::Keep => None,
+        }
+    }
+
     /// As options and steps name it.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
             Self::Draw => "draw",
+            Self::Unknown => "unknown",
             Self::Keep => "keep",
         }
     }
@@ -117,7 +130,10 @@ pub struct TerminalPly {
 pub fn cut(job: Job<'_>, options: &CutOptions) -> Result<Report> {
     options.check()?;
     let mut begun = Begun::new(job, "cut")?;
-    let header = *begun.source.header();
+    let mut header = *begun.source.header();
+    if options.relabel == Some(Relabel::Unknown) {
+        header = header.allowing_absent_outcomes();
+    }
     let parts = Parts::of(job.out, &begun.source, header, &options.output)?;
     let mut cutter = Cutter { options, parts, game: Game::default(), seen: Seen::default(), sums: Sums::default() };
     while let Some((place, record)) = begun.source.next()? {
@@ -197,17 +213,12 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self, record: &RecordRef<'_>) {
-        match outcome(record) {
+        match record.outcome() {
             Some(0.0) => self.drawn += 1,
             Some(_) => self.decided += 1,
             None => {}
         }
     }
-}
-
-/// The outcome a record states.
-fn outcome(record: &RecordRef<'_>) -> Option<f32> {
-    Some(record.value_z())
 }
 
 struct Sums {
@@ -274,18 +285,18 @@ impl Cutter<'_> {
         } else if records == 0 {
             sums.figures.games_above_max_ply += 1;
         } else {
-            let drawn = reached && options.relabel == Some(Relabel::Draw);
-            if drawn {
+            let label = options.relabel.and_then(Relabel::value_z).filter(|_| reached);
+            if let Some(label) = label {
                 let changed = &mut sums.figures.outcomes_changed;
                 game.each_mut(|mut record| {
-                    *changed += u64::from(record.value_z() != 0.0);
-                    record.set_value_z(0.0);
+                    *changed += u64::from(record.value_z() != label);
+                    record.set_value_z(label);
                 });
                 sums.relabelled.add_game(records);
             }
             game.write(parts)?;
             sums.games_out += 1;
-            note(&mut sums.behind, seen.last_kept, undecided || drawn);
+            note(&mut sums.behind, seen.last_kept, undecided || label.is_some());
         }
         game.clear();
         *seen = Seen::default();

@@ -1,6 +1,7 @@
 //! Why an edit could not be done.
 
 use manaka_core::out_dir::OutDirError;
+use manaka_core::select::SelectError;
 use manaka_core::stream;
 use std::io;
 use std::path::PathBuf;
@@ -41,6 +42,9 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A condition that the streams have nothing to be held to.
+    #[error(transparent)]
+    Select(#[from] SelectError),
     /// Options that contradict each other or state nothing.
     #[error("{0}")]
     Usage(String),
@@ -73,9 +77,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the options are at fault, so that no file was looked at.
+    /// Whether the options are at fault, so that nothing was written.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_))
+        matches!(self, Self::Usage(_) | Self::Select(_))
     }
 }

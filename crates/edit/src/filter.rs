@@ -1,14 +1,17 @@
 //! Records, or whole games, that meet conditions (docs/guide/edit.md, `filter`).
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::games::{DEFAULT_GAME_BYTES, Game};
 use crate::lineage::{Count, InOut};
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
 use crate::run::{Begun, Done, Job};
+use manaka_core::Color;
+use manaka_core::select::{Data, Outcome, Select};
 use manaka_core::stream::RecordRef;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What is taken of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,10 +38,10 @@ impl Take {
 }
 
 /// How a stream is filtered.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FilterOptions {
-    /// The conditions, by the names of the options that state them.
-    pub conditions: Vec<(String, Value)>,
+    /// The conditions.
+    pub select: Select,
     /// What is taken.
     pub take: Take,
     /// Take what would be left, and leave what would be taken.
@@ -52,7 +55,7 @@ pub struct FilterOptions {
 impl Default for FilterOptions {
     fn default() -> Self {
         Self {
-            conditions: Vec::new(),
+            select: Select::default(),
             take: Take::Records,
             invert: false,
             output: OutputOptions::default(),
@@ -68,29 +71,31 @@ pub struct FilterFigures {
     pub matching: u64,
 }
 
-/// Writes the records, or the games, that `matches` takes.
+/// Writes the records, or the games, that meet the conditions.
 ///
 /// # Errors
+/// [`Error::Select`](crate::Error::Select) for a condition that these streams have nothing to be held to;
 /// [`Error::LongGame`](crate::Error::LongGame) when whole games are taken; the first fault of the streams; whatever
 /// stands in the way of writing.
-pub fn filter(
-    job: Job<'_>,
-    options: &FilterOptions,
-    matches: impl Fn(&RecordRef<'_>) -> bool,
-) -> Result<Report> {
+pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
+    if options.select.is_all() {
+        return Err(Error::Usage("no condition is given: everything would be taken".to_owned()));
+    }
+    let matcher = options.select.on(Data::Stream(&Begun::conventions(&job)?))?;
+    let matches = |record: RecordRef<'_>| matcher.matches(&record.into());
     let mut begun = Begun::new(job, "edit filter")?;
     let header = *begun.source.header();
     let mut parts = Parts::of(job.out, &begun.source, header, &options.output)?;
     let mut done = Done::default();
     options.output.state(options.output.compression(&begun.source), &mut done.options);
-    done.options.extend(options.conditions.iter().cloned());
+    conditions(&options.select, &mut done.options);
     done.options.insert("games".to_owned(), (options.take != Take::Records).then_some(options.take.id()).into());
     done.options.insert("invert".to_owned(), options.invert.into());
     let mut figures = FilterFigures::default();
     let mut dropped = Count::records(0);
     if options.take == Take::Records {
         while let Some((place, record)) = begun.source.next()? {
-            let met = matches(&record);
+            let met = matches(record);
             figures.matching += u64::from(met);
             if met == options.invert {
                 dropped.records += 1;
@@ -104,7 +109,7 @@ pub fn filter(
             if sieve.game.opens(record.ply()) {
                 sieve.close(&mut parts)?;
             }
-            let met = u64::from(matches(&record));
+            let met = u64::from(matches(record));
             sieve.met += met;
             figures.matching += met;
             sieve.game.keep(place, record, options.game_bytes, job.inputs)?;
@@ -117,6 +122,40 @@ pub fn filter(
     done.outputs = parts.finish()?;
     let (step, unlisted) = begun.conclude(&header, done, &[job.out.to_owned()])?;
     Ok(Report { step, figures: Figures::Filter(figures), unlisted, out: job.out.to_owned() })
+}
+
+/// The conditions as a step states them: by their names, in the text that asks for them.
+fn conditions(select: &Select, options: &mut BTreeMap<String, Value>) {
+    let Select {
+        ply,
+        min_weight,
+        max_weight,
+        mate,
+        sfen,
+        side,
+        value_q,
+        value_z,
+        min_candidates,
+        max_candidates,
+        mv,
+        cp,
+    } = select;
+    let side = side.map(|side| if side == Color::Black { "b" } else { "w" });
+    let values: [(&str, Value); 12] = [
+        ("ply", ply.map(|plies| plies.to_string()).into()),
+        ("min_weight", (*min_weight).into()),
+        ("max_weight", (*max_weight).into()),
+        ("mate", (*mate).into()),
+        ("sfen", sfen.map(|packed| packed.sfen(None).to_string()).into()),
+        ("side", side.into()),
+        ("value_q", value_q.map(|values| values.to_string()).into()),
+        ("value_z", value_z.map(Outcome::id).into()),
+        ("min_candidates", (*min_candidates).into()),
+        ("max_candidates", (*max_candidates).into()),
+        ("move", mv.map(|mv| mv.to_string()).into()),
+        ("cp", cp.map(|scores| scores.to_string()).into()),
+    ];
+    options.extend(values.into_iter().map(|(name, value)| (name.to_owned(), value)));
 }
 
 /// Takes games or leaves them.

@@ -103,7 +103,10 @@ impl Parts {
 
     fn open(&self) -> Result<StreamWriter<FileSink>> {
         let path = self.dir.join(self.name(self.facts.len())?);
-        let writer = StreamWriter::create(&path, self.header.conventions, self.compression)?;
+        let mut writer = StreamWriter::create(&path, self.header.conventions, self.compression)?;
+        if self.header.allows_absent_outcomes() {
+            writer.allow_absent_outcomes();
+        }
         Ok(writer)
     }
 

@@ -5,7 +5,7 @@ use crate::lineage::Count;
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
 use crate::run::{Begun, Done, Job};
-use manaka_core::conventions::NO_CP;
+use manaka_core::conventions::{NO_CP, NO_OUTCOME};
 use manaka_core::stream::{Candidate, RecordMut, RecordRef};
 use manaka_core::{Packed, Pov};
 
@@ -59,7 +59,8 @@ fn turn(record: RecordRef<'_>, pov: Pov, out: &mut Vec<u8>) {
     }
 }
 
-/// A value from the other side. Zeros stay as they are: a minus zero is somebody's, and no new one is made.
+/// A value from the other side. Zeros stay as they are: a minus zero is somebody's, and no new one is made. So does an
+/// outcome that is absent.
 fn other_side(value: f32) -> f32 {
-    if value == 0.0 { value } else { -value }
+    if value == 0.0 || value == NO_OUTCOME { value } else { -value }
 }

@@ -5,7 +5,7 @@ use crate::lineage::{Count, FileFacts, InOut, Lineage, Step};
 use crate::source::Source;
 use manaka_core::progress::Progress;
 use manaka_core::stream::{Header, StreamSet};
-use manaka_core::out_dir;
+use manaka_core::{Conventions, out_dir};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ impl<'a> Begun<'a> {
         Ok(Self { source, chain, verb })
     }
 
-    /// The header of the set, before anything is written.
-    pub fn headers(job: &Job<'_>) -> Result<Header> {
-        Ok(Header::new(*StreamSet::open(job.inputs.to_vec())?.conventions()))
+    /// The conventions of the set, before anything is written.
+    pub fn conventions(job: &Job<'_>) -> Result<Conventions> {
+        Ok(*StreamSet::open(job.inputs.to_vec())?.conventions())
     }
 
     /// Writes the lineage into `dirs` and gives the step and the inputs it does not reach.

@@ -47,8 +47,8 @@ pub fn set_header(job: Job<'_>, options: &SetHeaderOptions) -> Result<Report> {
         return Err(Error::Usage("0 states nothing: it is how a header leaves a field unsaid".to_owned()));
     }
     // The header alone is looked at first: a contradiction leaves no directory behind.
-    let before = Begun::headers(&job)?;
-    let conventions = state(&before.conventions, options, &job.inputs[0])?;
+    let before = Begun::conventions(&job)?;
+    let conventions = state(&before, options, &job.inputs[0])?;
     let mut begun = Begun::new(job, "edit set-header")?;
     let header = Header { conventions, ..*begun.source.header() };
     let mut parts = Parts::of(job.out, &begun.source, header, &output)?;
@@ -64,8 +64,8 @@ pub fn set_header(job: Job<'_>, options: &SetHeaderOptions) -> Result<Report> {
     let field = |field, before, after| SetField { field, before, after };
     let figures = Figures::SetHeader {
         fields: vec![
-            field("fv_scale", before.conventions.fv_scale, conventions.fv_scale),
-            field("mate_slack", before.conventions.mate_slack, conventions.mate_slack),
+            field("fv_scale", before.fv_scale, conventions.fv_scale),
+            field("mate_slack", before.mate_slack, conventions.mate_slack),
         ],
     };
     Ok(Report { step, figures, unlisted, out: job.out.to_owned() })

@@ -38,6 +38,8 @@ pub struct Args {
 enum RelabelArg {
     /// a draw in every record of the game
     Draw,
+    /// none: the streams become version 3
+    Unknown,
     /// what it was
     Keep,
 }
@@ -56,6 +58,7 @@ pub fn run(args: Args) -> Result<Outcome> {
         max_ply: args.max_ply,
         relabel: args.relabel_cut.map(|how| match how {
             RelabelArg::Draw => Relabel::Draw,
+            RelabelArg::Unknown => Relabel::Unknown,
             RelabelArg::Keep => Relabel::Keep,
         }),
         drop_unfinished: args.drop_unfinished.map(|which| match which {

@@ -1,5 +1,6 @@
 //! `manaka edit`: split, merge, filter, rotate, set-header, repair; and what they share with `cut`.
 
+use super::conditions::Conditions;
 use crate::exit::{Outcome, Usage};
 use crate::inputs;
 use crate::output::{Format, print, print_json};
@@ -9,8 +10,8 @@ use manaka_core::inputs::STREAM_SUFFIXES;
 use manaka_core::stream::Compression;
 use manaka_edit::lineage::LINEAGE_FILE;
 use manaka_edit::{
-    Error, Job, OutputOptions, Report, SetHeaderOptions, SplitBy, SplitOptions, merge, repair, rotate,
-    set_header, split,
+    Error, FilterOptions, Job, OutputOptions, Report, SetHeaderOptions, SplitBy, SplitOptions, Take, filter,
+    merge, repair, rotate, set_header, split,
 };
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub struct Args {
 enum Edit {
     Split(SplitArgs),
     Merge(MergeArgs),
+    Filter(FilterArgs),
     Rotate(RotateArgs),
     SetHeader(SetHeaderArgs),
     Repair(RepairArgs),
@@ -129,6 +131,36 @@ struct MergeArgs {
     output: Streams,
 }
 
+/// Keep the records, or the whole games, that meet conditions.
+#[derive(clap::Args, Debug)]
+struct FilterArgs {
+    /// Streams (.mpk, .mpk.zst): files, directories or globs.
+    #[arg(required = true, value_name = "STREAMS")]
+    streams: Vec<PathBuf>,
+
+    #[command(flatten)]
+    conditions: Conditions,
+
+    /// Take whole games: those with any record that meets the conditions, or those of which all records do.
+    #[arg(long, value_enum, value_name = "WHICH")]
+    games: Option<GamesArg>,
+
+    /// Leave what would be taken, and take the rest.
+    #[arg(long)]
+    invert: bool,
+
+    #[command(flatten)]
+    output: Streams,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum GamesArg {
+    /// some record meets the conditions
+    Any,
+    /// every record meets them
+    All,
+}
+
 /// Turn every record into its colour-flip twin: board, hands, side to move and moves; numbers keep the view they are in.
 #[derive(clap::Args, Debug)]
 struct RotateArgs {
@@ -191,6 +223,20 @@ pub fn run(args: Args) -> Result<Outcome> {
             let options = args.output.options();
             conclude(&args.streams, &args.output, &Bar::new("edit merge"), |job| merge(job, &options))
         }
+        Edit::Filter(args) => {
+            let options = FilterOptions {
+                select: args.conditions.select()?,
+                take: match args.games {
+                    None => Take::Records,
+                    Some(GamesArg::Any) => Take::GamesWithAny,
+                    Some(GamesArg::All) => Take::GamesWithAll,
+                },
+                invert: args.invert,
+                output: args.output.options(),
+                ..FilterOptions::default()
+            };
+            conclude(&args.streams, &args.output, &Bar::new("edit filter"), |job| filter(job, &options))
+        }
         Edit::Rotate(args) => {
             let options = args.output.options();
             conclude(&args.streams, &args.output, &Bar::new("edit rotate"), |job| rotate(job, &options))
@@ -220,9 +266,8 @@ pub fn conclude(
     let files = inputs::files(streams, STREAM_SUFFIXES)?;
     let result = edit(Job { inputs: &files, out: &output.out, progress: bar });
     bar.finish();
-    let report = result.map_err(|error| match error {
-        Error::Usage(what) => Usage(what).into(),
-        error => anyhow::Error::from(error),
+    let report = result.map_err(|error| {
+        if error.is_usage() { Usage(error.to_string()).into() } else { anyhow::Error::from(error) }
     })?;
     for name in &report.unlisted {
         eprintln!(

@@ -1,7 +1,6 @@
 //! A record's bytes, to be changed in place without being decoded and encoded again.
 
 use super::record::{CANDIDATE_LEN, Candidate, FIXED_LEN, RecordRef};
-use crate::move16::Move16;
 use crate::packed::PACKED_LEN;
 
 /// A framed record whose values can be set; its length stays. Nothing is judged: whoever writes it validates it.
@@ -44,12 +43,7 @@ impl<'a> RecordMut<'a> {
     pub fn map_candidates(&mut self, map: impl Fn(Candidate) -> Candidate) {
         let (candidates, _) = self.bytes[FIXED_LEN + PACKED_LEN..].as_chunks_mut::<CANDIDATE_LEN>();
         for bytes in candidates {
-            let old = Candidate {
-                mv: Move16::from_bits(u16::from_le_bytes([bytes[0], bytes[1]])),
-                visits: u32::from_le_bytes([bytes[2], bytes[3], bytes[4], bytes[5]]),
-                cp: i16::from_le_bytes([bytes[6], bytes[7]]),
-            };
-            let new = map(old);
+            let new = map(Candidate::from_bytes(bytes));
             bytes[0..2].copy_from_slice(&new.mv.bits().to_le_bytes());
             bytes[2..6].copy_from_slice(&new.visits.to_le_bytes());
             bytes[6..8].copy_from_slice(&new.cp.to_le_bytes());
@@ -60,6 +54,7 @@ impl<'a> RecordMut<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::move16::Move16;
     use crate::packed::Packed;
     use crate::stream::Record;
 
