@@ -89,7 +89,7 @@ impl<'a> Shards<'a> {
                 run.add(&Row {
                     ply: rows.ply[row],
                     packed: &rows.packed[row],
-                    outcome: rows.value_z.get(row).copied(),
+                    outcome: rows.value_z.get(row).copied().flatten(),
                     value: rows.value_q[row].clamp(-1.0, 1.0),
                     root: None,
                     candidates: candidates.len(),

@@ -132,7 +132,7 @@ fn row_view(
 ) -> PositionView {
     let mut view = position(rows.position(row), rows.ply[row], number, board);
     view.weight = Some(rows.weight[row]);
-    (view.value_z, view.value_q) = (rows.value_z.get(row).copied(), rows.value_q[row]);
+    (view.value_z, view.value_q) = (rows.value_z.get(row).copied().flatten(), rows.value_q[row]);
     let range = rows.candidates(row);
     view.candidates = range
         .clone()
