@@ -34,7 +34,8 @@ enum Verb {
     Check(verbs::check::Args),
     Stat(verbs::stat::Args),
     Info(verbs::info::Args),
-    View(verbs::view::Args),
+    View(Box<verbs::view::Args>),
+    Cat(Box<verbs::cat::Args>),
     Completions(verbs::generate::CompletionsArgs),
     Man(verbs::generate::ManArgs),
 }
@@ -73,7 +74,8 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Check(args) => verbs::check::run(args),
         Verb::Stat(args) => verbs::stat::run(args),
         Verb::Info(args) => verbs::info::run(args),
-        Verb::View(args) => verbs::view::run(args),
+        Verb::View(args) => verbs::view::run(*args),
+        Verb::Cat(args) => verbs::cat::run(*args),
         Verb::Completions(args) => verbs::generate::completions(&args, Cli::command()),
         Verb::Man(args) => verbs::generate::man(&args, Cli::command()),
     };
