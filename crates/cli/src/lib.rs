@@ -36,7 +36,8 @@ enum Verb {
     Cut(verbs::cut::Args),
     Edit(verbs::edit::Args),
     Info(verbs::info::Args),
-    View(verbs::view::Args),
+    View(Box<verbs::view::Args>),
+    Cat(Box<verbs::cat::Args>),
     Completions(verbs::generate::CompletionsArgs),
     Man(verbs::generate::ManArgs),
 }
@@ -77,7 +78,8 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Cut(args) => verbs::cut::run(args),
         Verb::Edit(args) => verbs::edit::run(args),
         Verb::Info(args) => verbs::info::run(args),
-        Verb::View(args) => verbs::view::run(args),
+        Verb::View(args) => verbs::view::run(*args),
+        Verb::Cat(args) => verbs::cat::run(*args),
         Verb::Completions(args) => verbs::generate::completions(&args, Cli::command()),
         Verb::Man(args) => verbs::generate::man(&args, Cli::command()),
     };

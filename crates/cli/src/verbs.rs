@@ -1,7 +1,8 @@
 //! One module a verb: its arguments, how they resolve, what it runs and prints.
 
+pub mod cat;
 pub mod check;
-pub mod conditions;
+mod conditions;
 pub mod corpus;
 pub mod cut;
 pub mod edit;
@@ -9,6 +10,7 @@ pub mod generate;
 pub mod gensfen;
 pub mod info;
 pub mod pack;
+mod raw;
 pub mod stat;
 pub mod teacher;
 pub mod view;

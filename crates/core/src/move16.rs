@@ -146,6 +146,29 @@ impl Move16 {
     }
 }
 
+impl Move16 {
+    /// Appends what `Display` prints, several times as fast.
+    pub fn write_usi(self, out: &mut Vec<u8>) {
+        match (self.is_well_formed(), self.dropped_kind(), self.from_square(), self.to_square()) {
+            (true, Some(kind), _, Some(to)) => {
+                let [file, rank] = to.usi_bytes();
+                // The letters of hand kinds are ASCII.
+                let mut letter = [0; 4];
+                out.extend_from_slice(kind.letter().encode_utf8(&mut letter).as_bytes());
+                out.extend_from_slice(&[b'*', file, rank]);
+            }
+            (true, None, Some(from), Some(to)) => {
+                let ([file, rank], [to_file, to_rank]) = (from.usi_bytes(), to.usi_bytes());
+                out.extend_from_slice(&[file, rank, to_file, to_rank]);
+                if self.is_promote() {
+                    out.push(b'+');
+                }
+            }
+            _ => out.extend_from_slice(self.to_string().as_bytes()),
+        }
+    }
+}
+
 /// USI text; `move16:XXXX` in hexadecimal when the bits are not well-formed.
 impl fmt::Display for Move16 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,6 +223,9 @@ mod tests {
             let still = mv.from_square().is_some() && mv.from_square() == mv.to_square();
             let expected = (naive && !still).then_some(mv);
             assert_eq!(Move16::from_usi(&mv.to_string()), expected, "{bits:#06x}");
+            let mut written = Vec::new();
+            mv.write_usi(&mut written);
+            assert_eq!(written, mv.to_string().into_bytes());
             well_formed += u32::from(naive);
         }
         assert_eq!(well_formed, 81 * 81 * 2 + 7 * 81);
