@@ -28,7 +28,7 @@ from manaka.errors import (
     UsageError,
 )
 from manaka.loader import Arrays, Loader, unfold_planes
-from manaka.records import CANDIDATE, NO_CP, RECORD, Batch, Record
+from manaka.records import CANDIDATE, NO_CP, NO_OUTCOME, RECORD, Batch, Record
 from manaka.runs import card, check, corpus, info, pack, stat, teacher
 from manaka.stream import Batches, Stream, open_stream
 from manaka.writer import Writer, Written
@@ -36,6 +36,7 @@ from manaka.writer import Writer, Written
 __all__ = [
     "CANDIDATE",
     "NO_CP",
+    "NO_OUTCOME",
     "RECORD",
     "Arrays",
     "Batch",

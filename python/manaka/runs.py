@@ -128,6 +128,7 @@ def teacher(
     fv_scale: int = 0,
     eval_coef: float | None = None,
     strict: bool = True,
+    keep_off_search: bool = False,
     records_per_part: int | None = None,
     compress: bool = True,
     level: int = 3,
@@ -138,7 +139,9 @@ def teacher(
     """Converts corpus parquet into the parts of a stream in the directory ``out``, which must be empty or missing.
 
     The conventions cannot be read off the data: state what the generator did. Refused rows are counted in the report,
-    and listed in the file ``rejects``. A ``beyond_mate_scale`` above 0 says that ``mate_scale`` is wrong.
+    and listed in the file ``rejects``. A ``beyond_mate_scale`` above 0 says that ``mate_scale`` is wrong. With
+    ``keep_off_search`` a row whose played move is not among the candidates is kept without an outcome instead of being
+    refused; ``off_search`` of the report counts these.
     """
     options = {
         "mate_scale": mate_scale,
@@ -146,6 +149,7 @@ def teacher(
         "fv_scale": fv_scale,
         "eval_coef": eval_coef,
         "strict": strict,
+        "keep_off_search": keep_off_search,
         "records_per_part": records_per_part,
         "level": level if compress else None,
         "rejects": rejects,

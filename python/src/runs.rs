@@ -13,7 +13,7 @@ use manaka_corpus::psv::UnknownMoveLayout;
 use manaka_corpus::{MateFold, PsvOptions, from_psv};
 use manaka_inspect::{CardOptions, CheckOptions, Replace, StatOptions};
 use manaka_pack::PackOptions;
-use manaka_teacher::{Options, Strictness, convert};
+use manaka_teacher::{OffSearch, Options, Strictness, convert};
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::io::Write;
@@ -189,6 +189,7 @@ pub struct Teacher {
     fv_scale: u16,
     eval_coef: Option<f32>,
     strict: bool,
+    keep_off_search: bool,
     records_per_part: Option<NonZeroU64>,
     level: Option<i32>,
     rejects: Option<PathBuf>,
@@ -212,6 +213,7 @@ impl Teacher {
                 compression: self.level.map_or(Compression::None, |level| Compression::Zstd { level }),
             },
             strictness: if self.strict { Strictness::Strict } else { Strictness::Lenient },
+            off_search: if self.keep_off_search { OffSearch::Keep } else { OffSearch::Refuse },
             threads: threads(self.threads),
             rejects: self.rejects,
         }

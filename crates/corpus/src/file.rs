@@ -99,6 +99,15 @@ impl CorpusFile {
         self.metadata.num_row_groups()
     }
 
+    /// Rows of a row group; 0 from [`CorpusFile::row_groups`] on.
+    #[must_use]
+    pub fn rows_of(&self, row_group: usize) -> u64 {
+        match self.starts.get(row_group..) {
+            Some([start, end, ..]) => end - start,
+            _ => 0,
+        }
+    }
+
     /// Starts reading a row group, `row_group < row_groups()`.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Why an edit could not be done.
 
+use manaka_core::out_dir::OutDirError;
+use manaka_core::select::SelectError;
 use manaka_core::stream;
 use std::io;
 use std::path::PathBuf;
@@ -23,6 +25,15 @@ pub enum Error {
         #[source]
         error: io::Error,
     },
+    /// The output directory cannot be made, or is not empty.
+    #[error(transparent)]
+    OutDir(#[from] OutDirError),
+    /// A part was lost; nothing more is written.
+    #[error("{}: a part failed before; nothing more is written", dir.display())]
+    Poisoned {
+        /// The output directory.
+        dir: PathBuf,
+    },
     /// A `LINEAGE.json` beside the inputs that cannot be carried over.
     #[error("{}: no lineage that can be carried on: {what}", path.display())]
     Lineage {
@@ -31,6 +42,9 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A condition that the streams have nothing to be held to.
+    #[error(transparent)]
+    Select(#[from] SelectError),
     /// Options that contradict each other or state nothing.
     #[error("{0}")]
     Usage(String),
@@ -63,9 +77,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the options are at fault, so that no file was looked at.
+    /// Whether the options are at fault, so that nothing was written.
     #[must_use]
     pub const fn is_usage(&self) -> bool {
-        matches!(self, Self::Usage(_))
+        matches!(self, Self::Usage(_) | Self::Select(_))
     }
 }

@@ -108,6 +108,14 @@ impl Count {
     pub const fn of_games(records: u64, games: u64) -> Self {
         Self { records, games: Some(games), bytes: None }
     }
+
+    pub(crate) const fn add_game(&mut self, records: u64) {
+        self.records += records;
+        self.games = Some(match self.games {
+            Some(games) => games + 1,
+            None => 1,
+        });
+    }
 }
 
 /// Conventions by the names that reports and footers use (conventions.md §2).

@@ -18,7 +18,8 @@ pub use place::Replace;
 
 use crate::error::{Error, Result};
 use crate::info::{Info, ShardInfo, info};
-use crate::stat::{Alarm, Kind, Stat, StatOptions, stat};
+use crate::sniff::Kind;
+use crate::stat::{Alarm, Stat, StatOptions, stat};
 use files::{CardFile, Root};
 use manaka_core::conventions::Conventions;
 use manaka_core::progress::Progress;
@@ -375,7 +376,7 @@ fn chapter(doc: &mut Doc, set: &DataSet<'_>) -> Result<()> {
             conventions::shards(doc, infos, stated);
         }
         (Detail::Stream(headers), Some(conventions), Some(stated)) => {
-            layout::stream(doc, conventions);
+            layout::stream(doc, conventions, headers);
             conventions::streams(doc, headers, stated);
         }
         (Detail::Psv(layout), ..) => {

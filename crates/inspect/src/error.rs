@@ -1,5 +1,6 @@
 //! Why a file could not be judged or shown. Faults of a file's content are findings of a check, not errors.
 
+use manaka_core::select::SelectError;
 use manaka_core::stream;
 use std::error::Error as _;
 use std::io;
@@ -33,6 +34,31 @@ pub enum Error {
     /// Raw records whose layout cannot be told.
     #[error(transparent)]
     Psv(manaka_corpus::FromPsvError),
+    /// A raw file that ends inside a record.
+    #[error(transparent)]
+    Raw(manaka_corpus::psv::Error),
+    /// Conditions that the data has nothing to be held to.
+    #[error("{}: {error}", path.display())]
+    Select {
+        /// The file.
+        path: PathBuf,
+        /// Which condition, and why.
+        #[source]
+        error: SelectError,
+    },
+    /// Nothing from a place on meets the conditions.
+    #[error("{}: no {unit} from {start} on meets the conditions", path.display())]
+    NoMatch {
+        /// The file.
+        path: PathBuf,
+        /// `record` or `row`.
+        unit: &'static str,
+        /// Where the search began.
+        start: u64,
+    },
+    /// What was printed could not be handed over.
+    #[error("output: {0}")]
+    Output(#[source] io::Error),
     /// Files that are not data of one kind and one meaning.
     #[error("{} and {} are not one set of data: {what}", first.display(), second.display())]
     Mixed {

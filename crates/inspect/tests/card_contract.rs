@@ -4,8 +4,9 @@
 mod fixtures;
 
 use fixtures::{Shard, file, score_rows, stream_bytes, visits_records, visits_rows, written};
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::sfen::STARTPOS;
-use manaka_core::stream::{Candidate, Record};
+use manaka_core::stream::{Candidate, Compression, Record, StreamWriter};
 use manaka_core::{Conventions, Move16, Packed};
 use manaka_inspect::{Card, CardOptions, Error, card};
 use manaka_shogi::Board;
@@ -121,6 +122,33 @@ fn a_tiny_stream_has_the_card_that_was_worked_out_by_hand() {
     // XXH3-128 of the bytes on disk.
     let hash = xxhash_rust::xxh3::xxh3_128(&fs::read(dir.path().join("1.mpk")).unwrap());
     has(&text, &[&format!("| `1.mpk` | MPK1 stream | 396 | 3 records | `{hash:032x}` |")]);
+}
+
+#[test]
+fn outcomes_that_are_not_known_are_told_and_are_no_draws() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("v3.mpk");
+    let mut writer = StreamWriter::create(&path, TEACHER, Compression::None).unwrap();
+    writer.allow_absent_outcomes();
+    let start = Packed::from_sfen(STARTPOS).unwrap().0;
+    let candidates = vec![Candidate { mv: moves(1)[0], visits: 0, cp: 7 }];
+    for (ply, value_z) in [(1, 1.0), (3, NO_OUTCOME), (1, NO_OUTCOME), (1, 0.0)] {
+        let record = Record { ply, value_z, value_q: 0.0, packed: start, candidates: candidates.clone() };
+        writer.write(&record).unwrap();
+    }
+    writer.finish().unwrap();
+    let text = text(&[path]);
+    assert!(text.contains("`value_z` is the outcome of the record's game (2 where that is not known, which is no draw),"));
+    assert!(text.contains("The outcome of 2 (50.00%) of the records is not known:"));
+    has(
+        &text,
+        &[
+            "4d 50 4b 31 03 00 60 00 00 01 30 75 00 00 00 00 89 05 bd 44 00 00 00 00",
+            "| games | 3 |",
+            "| outcome not known | 2 (66.67%) |",
+            "| the side to move | 2 | 1 (50.00%) | 1 (50.00%) | 0 (0.00%) |",
+        ],
+    );
 }
 
 /// One of every kind, with whatever can stand in a table.

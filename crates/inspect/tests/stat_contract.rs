@@ -304,12 +304,12 @@ fn a_tiny_stream_has_the_figures_that_were_worked_out_by_hand() {
     assert_eq!(games.lengths, [pair(2, 2), pair(3, 1)]);
     assert_eq!((games.last_ply.least, games.last_ply.greatest, games.last_ply.mean), (2, 5, 11.0 / 3.0));
     assert_eq!((games.followers, games.gaps, games.widest_gap), (4, 2, 3));
-    assert_eq!(games.outcomes, Classes { lost: 1, drawn: 1, won: 1, mixed: 0 });
+    assert_eq!(games.outcomes, Classes { lost: 1, drawn: 1, won: 1, ..Classes::default() });
     assert_eq!(games.compared, 0, "games of fewer than 10 records are not compared");
 
     let at: Vec<(u64, u64, Classes)> =
         stat.plies.iter().map(|bin| (bin.ply, bin.records, bin.black)).collect();
-    let classes = |lost, drawn, won| Classes { lost, drawn, won, mixed: 0 };
+    let classes = |lost, drawn, won| Classes { lost, drawn, won, ..Classes::default() };
     assert_eq!(
         at,
         [

@@ -1,7 +1,7 @@
 //! The files of a card: what they are, what they are called in it, and their hashes.
 
 use crate::error::{Error, Result};
-use crate::stat::Kind;
+use crate::sniff::Kind;
 use manaka_core::progress::Progress;
 use std::fs::{self, File};
 use std::io::Read;

@@ -2,7 +2,7 @@
 
 use super::files::CardFile;
 use super::markdown::one_line;
-use crate::stat::Kind;
+use crate::sniff::Kind;
 
 /// The hubs' classes of size, each with the first number that is beyond it.
 const SIZES: [(u64, &str); 10] = [

@@ -65,7 +65,7 @@ fn games_section(doc: &mut Doc, games: &GameFigures) {
         "A game opens at every record whose `ply` is not above that of the record before. There is no number of a game \
          and no mark between two; games go on from one file to the next.",
     );
-    let Classes { lost, drawn, won, mixed } = games.outcomes;
+    let Classes { lost, drawn, won, unknown, .. } = games.outcomes;
     let all = games.games;
     let mut rows = vec![
         ("games", grouped(all)),
@@ -73,8 +73,8 @@ fn games_section(doc: &mut Doc, games: &GameFigures) {
         ("drawn", of(drawn, all)),
         ("won by White", of(lost, all)),
     ];
-    if mixed > 0 {
-        rows.push(("outcome not told", of(mixed, all)));
+    if unknown > 0 {
+        rows.push(("outcome not known", of(unknown, all)));
     }
     if games.joins > 0 {
         rows.push((
@@ -162,7 +162,7 @@ fn outcomes(doc: &mut Doc, stat: &Stat) {
         ("Black", &outcomes.black),
     ]
     .into_iter()
-    .map(|(name, &Classes { lost, drawn, won, mixed })| {
+    .map(|(name, &Classes { lost, drawn, won, mixed, .. })| {
         let all = lost + drawn + won + mixed;
         [name.to_owned(), grouped(all), of(won, all), of(drawn, all), of(lost, all), of(mixed, all)]
     })
@@ -186,6 +186,14 @@ fn outcomes(doc: &mut Doc, stat: &Stat) {
             head,
             rows.into_iter().map(|[from, all, won, drawn, lost, _]| [from, all, won, drawn, lost]),
         );
+    }
+    let unknown = outcomes.mover.unknown;
+    if unknown > 0 {
+        doc.paragraph(&format!(
+            "The outcome of {} of the {unit} is not known: they leave it out, and are in no line of this table. That is \
+             no draw.",
+            of(unknown, stat.totals.records)
+        ));
     }
     let zeros = outcomes.negative_zeros;
     if zeros > 0 {

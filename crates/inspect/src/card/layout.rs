@@ -48,7 +48,7 @@ pub fn shard(doc: &mut Doc, stat: &Stat, conventions: &Conventions) {
     let known = |name: &str| match name {
         "packed" => ("fixed binary (96)", "the position"),
         "ply" => ("uint16", "the least move number at which it was met"),
-        "value_z" => ("float32", "the mean outcome of its games, in [−1, 1]"),
+        "value_z" => ("float32", "the mean outcome of its games, in [−1, 1]; null where none is known"),
         "value_q" => ("float32", "the mean root value of its searches, in [−1, 1]"),
         "weight" => ("uint32", "records that were folded into the row"),
         "candidates.list.element.mv" => ("uint16", "a move"),
@@ -77,7 +77,7 @@ pub fn shard(doc: &mut Doc, stat: &Stat, conventions: &Conventions) {
 }
 
 /// The layout of streams.
-pub fn stream(doc: &mut Doc, conventions: &Conventions) {
+pub fn stream(doc: &mut Doc, conventions: &Conventions, headers: &[Header]) {
     doc.heading(2, "Format");
     doc.paragraph(
         "MPK1 is a binary stream of records, little-endian throughout. Parts do not concatenate: each opens with a header \
@@ -95,8 +95,12 @@ pub fn stream(doc: &mut Doc, conventions: &Conventions) {
         PolicySource::Visits => "Candidates carry `visits`, and their `cp` is −32768, which means absent.",
         PolicySource::SoftmaxCp => "Candidates carry `cp`, and their `visits` is 0, which means absent.",
     };
+    let absent = match headers.iter().any(Header::allows_absent_outcomes) {
+        true => " (2 where that is not known, which is no draw)",
+        false => "",
+    };
     doc.paragraph(&format!(
-        "`value_z` is the outcome of the record's game, `value_q` the search's value of the root. {half} They stand in the \
+        "`value_z` is the outcome of the record's game{absent}, `value_q` the search's value of the root. {half} They stand in the \
          order of the producer. A score or a count is stored and no probability: the division is made where records are \
          folded."
     ));
@@ -108,7 +112,7 @@ pub fn headers(doc: &mut Doc, headers: &[Header]) {
     let mut found: Vec<(String, u64)> = Vec::new();
     for header in headers {
         let mut bytes = header.encode();
-        // Writers write the newest version; this is the one that was read.
+        // Version 1 is not written any more, and this is what was read.
         bytes[4..6].copy_from_slice(&header.version.to_le_bytes());
         let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let hex = hex.join(" ");

@@ -5,7 +5,7 @@ use super::files::CardFile;
 use super::generation::Manifest;
 use super::markdown::{Doc, Left, Right, code, counted, grouped, plain};
 use crate::error::{Error, Result};
-use crate::stat::Kind;
+use crate::sniff::Kind;
 use manaka_edit::lineage::{Count, FileFacts, InOut, LINEAGE_FILE, Lineage, Step};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
