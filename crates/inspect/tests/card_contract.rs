@@ -77,7 +77,7 @@ fn a_tiny_stream_has_the_card_that_was_worked_out_by_hand() {
             // 24 + 124 + 116 + 132, and 24 + 116 + 124 + 116 bytes.
             "| **all** | 2 MPK1 streams | 776 | 6 records |  |",
             "4d 50 4b 31 02 00 60 00 00 01 30 75 00 00 00 00 89 05 bd 44 00 00 00 00",
-            "| `mate_slack` | `0` | how far below it mates reach: scores from 29,680 = 30000 − 320 on are mates |",
+            "| `mate_slack` | `0` | not stated, so 320 is in force: scores from 29,680 = 30000 − 320 on are mates |",
             "| `eval_coef` | `1512.173` | `value_q` is tanh(cp / eval_coef), and ±1 for mates |",
             // 1 2 3 ‖ 5 | 1 2: the border lies inside the first game, which Black wins.
             "| games | 2 |",
@@ -138,7 +138,9 @@ fn outcomes_that_are_not_known_are_told_and_are_no_draws() {
     }
     writer.finish().unwrap();
     let text = text(&[path]);
-    assert!(text.contains("`value_z` is the outcome of the record's game (2 where that is not known, which is no draw),"));
+    assert!(text.contains(
+        "`value_z` is the outcome of the record's game (2 where that is not known, which is no draw),"
+    ));
     assert!(text.contains("The outcome of 2 (50.00%) of the records is not known:"));
     has(
         &text,

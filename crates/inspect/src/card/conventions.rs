@@ -21,12 +21,18 @@ fn meaning(key: &str, value: &str, stated: &Stated) -> String {
         "mate_scale" => "the centipawns mates are folded to",
         "mate_slack" => {
             return match stated.mate_threshold {
-                Some(from) => format!(
-                    "how far below it mates reach: scores from {} = {} − {} on are mates",
-                    grouped(from.into()),
-                    stated.mate_scale,
-                    stated.mate_slack
-                ),
+                Some(from) => {
+                    let Stated { mate_scale, mate_slack, .. } = stated;
+                    let what = if zero {
+                        format!("not stated, so {mate_slack} is in force")
+                    } else {
+                        "how far below it mates reach".to_owned()
+                    };
+                    format!(
+                        "{what}: scores from {} = {mate_scale} − {mate_slack} on are mates",
+                        grouped(from.into())
+                    )
+                }
                 None => "no score is a mate".to_owned(),
             };
         }
