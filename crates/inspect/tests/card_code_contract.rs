@@ -41,21 +41,17 @@ mod psv {
 fn what_a_card_prints_reads_the_file_it_names() {
     let dir = tempfile::tempdir().unwrap();
     std::env::set_current_dir(dir.path()).unwrap();
-    let swap = |write: &dyn Fn()| {
-        let _ = std::fs::remove_file("FILE");
-        write();
-    };
-    swap(&|| drop(Shard::scores(score_rows(100, 1)).write(dir.path(), "FILE")));
+    // Each is written by a name of its own and then takes the place of the one before.
+    let named = |path: std::path::PathBuf| std::fs::rename(path, "FILE").unwrap();
+    named(Shard::scores(score_rows(100, 1)).write(dir.path(), "shard"));
     shard::read().unwrap();
     assert!(stream::read().is_err());
-    swap(&|| {
-        drop(file(dir.path(), "FILE", &stream_bytes(Conventions::TEACHER, &fixtures::score_records(9, 2))))
-    });
+    named(file(dir.path(), "stream", &stream_bytes(Conventions::TEACHER, &fixtures::score_records(9, 2))));
     stream::read().unwrap();
     assert!(shard::read().is_err());
     let examples = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
-    swap(&|| drop(std::fs::copy(examples.join("fairy-corpus.parquet"), "FILE").unwrap()));
+    std::fs::copy(examples.join("fairy-corpus.parquet"), "FILE").unwrap();
     corpus::read().unwrap();
-    swap(&|| drop(file(dir.path(), "FILE", &[])));
+    named(file(dir.path(), "raw", &[]));
     psv::read().unwrap();
 }

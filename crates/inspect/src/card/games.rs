@@ -3,6 +3,8 @@
 use super::markdown::{Doc, Left, Right, code, figure, figure_or_dash, grouped, signed_or_dash};
 use crate::stat::{Classes, GameFigures, Spread, Stat, ValueCount, percent, share};
 
+/// From there on percentiles are rounded ([`Spread`]).
+const EXACT_BELOW: u64 = 1024;
 /// Plies of one line of the table of plies.
 const PLIES: u64 = 20;
 /// Plies at which games open, listed one by one.
@@ -15,6 +17,9 @@ pub fn of(count: u64, all: u64) -> String {
 
 /// A table of two columns.
 pub fn pairs(doc: &mut Doc, rows: Vec<(&str, String)>) {
+    if rows.is_empty() {
+        return;
+    }
     doc.table(
         [("figure", Left), ("measured", Right)],
         rows.into_iter().map(|(name, text)| [name.to_owned(), text]),
@@ -43,10 +48,18 @@ pub fn spreads_to(doc: &mut Doc, rows: &[(&str, &Spread)], places: usize) {
     ];
     let row = |&(name, spread): &(&str, &Spread)| {
         let Spread { least, p1, p5, p25, p50, p75, p95, p99, greatest, mean, .. } = *spread;
-        let [a, b, c, d, e, f, g, h, i] = [least, p1, p5, p25, p50, p75, p95, p99, greatest].map(grouped);
+        // Rounded down, they may lie below the least there is.
+        let numbers = [least, p1, p5, p25, p50, p75, p95, p99, greatest].map(|number| number.max(least));
+        let [a, b, c, d, e, f, g, h, i] = numbers.map(grouped);
         [name.to_owned(), figure(mean, places), a, b, c, d, e, f, g, h, i]
     };
     doc.table(head, rows.iter().map(row));
+    if rows.iter().any(|(_, spread)| spread.greatest >= EXACT_BELOW) {
+        doc.paragraph(&format!(
+            "Percentiles from {} on are rounded down, by less than 0.8 percent.",
+            grouped(EXACT_BELOW)
+        ));
+    }
 }
 
 /// Everything of this page.
@@ -198,7 +211,7 @@ fn outcomes(doc: &mut Doc, stat: &Stat) {
     let zeros = outcomes.negative_zeros;
     if zeros > 0 {
         doc.paragraph(&format!(
-            "{} of the drawn {unit} are stored as −0.0: equal to 0 by value, not by bits.",
+            "Drawn {unit} stored as −0.0, which equals 0 by value and not by bits: {}.",
             grouped(zeros)
         ));
     }
@@ -224,7 +237,7 @@ fn parts(doc: &mut Doc, stat: &Stat) {
             grouped(part.records),
             figure_or_dash(part.ply, 3),
             figure_or_dash(part.candidates, 3),
-            figure_or_dash(part.value, 4),
+            figure_or_dash(part.value, 3),
             signed_or_dash(part.outcome, 4),
         ]
     });

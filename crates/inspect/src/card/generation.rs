@@ -33,7 +33,7 @@ const KNOWN: [(&str, &str); 32] = [
     ("play.softmax_temp_cp", "moves are drawn by a softmax at, cp"),
     ("play.random_until_ply", "… up to ply"),
     ("play.random_move", "chance of a random move"),
-    ("openings.book", "openings"),
+    ("openings.book", "opening book"),
     ("openings.book_positions", "positions in the book"),
     ("openings.random_plies", "random plies behind it"),
     ("openings.policy_plies", "plies drawn from the policy behind it"),

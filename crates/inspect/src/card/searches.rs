@@ -140,8 +140,12 @@ fn value_section(doc: &mut Doc, stat: &Stat) {
     if let Some(slope) = scale.slope {
         rows.push(("slope r fitted to outcomes: P(win) = sigmoid(2 r atanh(value))", figure(slope, 3)));
     }
-    for (side, name) in
-        ["the better side wins, beyond ±0.2, Black to move", "… White to move"].into_iter().enumerate()
+    for (side, name) in [
+        "the better side wins, beyond ±0.2, Black to move",
+        "the better side wins, beyond ±0.2, White to move",
+    ]
+    .into_iter()
+    .enumerate()
     {
         if values.favoured_of[side] > 0 {
             let records = grouped(values.favoured_of[side]);
