@@ -2,6 +2,7 @@
 
 import re
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -79,17 +80,24 @@ def test_the_header_says_version_2_side_to_move_and_scores(fairy_run):
 
 
 def test_rows_played_off_the_search_are_kept_without_an_outcome(manaka, corpus, tmp_path):
-    out = tmp_path / "parts"
-    run = manaka("teacher", corpus, "--out", out, "--records-per-part", 1000, "--keep-off-search")
+    table = pq.read_table(corpus).slice(0, 5000)
+    rows = table.to_pylist()
+    for number, row in enumerate(rows):
+        if number % 700 in (3, 4):  # a move no search of that position names, and a word that is none
+            row["move"] = "1a2a" if number % 2 else "resign"
+    off, out = tmp_path / "off.parquet", tmp_path / "parts"
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), off)
+    run = manaka("teacher", off, "--out", out, "--records-per-part", 400, "--keep-off-search")
     parts = sorted(out.glob("part-*"))
     read = [mpk.read_stream(part) for part in parts]
     records = [record for _, records in read for record in records]
-    verdict = distil(corpus, read[0][0], strict=True, keep_off_search=True)
+    verdict = distil(off, read[0][0], strict=True, keep_off_search=True)
     check_records(records, verdict.records)
     kept = sum(record.value_z == mpk.NO_OUTCOME for record in records)
-    assert kept == distil(corpus, read[0][0], strict=True).counts()["move_not_candidate"] > 0
+    assert kept == distil(off, read[0][0], strict=True).counts()["move_not_candidate"] > 0
     check_summary(run, verdict.rows, len(records), verdict.counts(), kept)
     assert verdict.counts()["move_not_candidate"] == 0
+    assert {header.version for header, _ in read} == {2, 3}
     for header, own in read:
         assert header.version == (3 if any(record.value_z == mpk.NO_OUTCOME for record in own) else 2)
 

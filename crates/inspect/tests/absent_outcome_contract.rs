@@ -44,7 +44,7 @@ fn shards(dir: &Path, stream: PathBuf) -> PathBuf {
 fn stat_counts_an_unknown_outcome_apart_and_not_as_a_draw() {
     let dir = tempfile::tempdir().unwrap();
     let path = stream(dir.path(), &games());
-    let measured = stat(&[path.clone()], &StatOptions::default(), &()).unwrap();
+    let measured = stat(&[path.clone()], &StatOptions::new(NonZeroUsize::MIN), &()).unwrap();
     let classes = |lost, won, unknown| Classes { lost, won, unknown, ..Classes::default() };
     let outcomes = measured.outcomes.as_ref().unwrap();
     assert_eq!((outcomes.mover, outcomes.black), (classes(2, 3, 3), classes(2, 3, 3)));
@@ -59,7 +59,7 @@ fn stat_counts_an_unknown_outcome_apart_and_not_as_a_draw() {
 
     // Position by position: +1, +1, -1 and one unknown; -1, +1 and two unknown.
     let shard = shards(dir.path(), path);
-    let rows = stat(&[shard], &StatOptions::default(), &()).unwrap();
+    let rows = stat(&[shard], &StatOptions::new(NonZeroUsize::MIN), &()).unwrap();
     let mover = rows.outcomes.unwrap().mover;
     assert_eq!((mover.mixed, mover.drawn, mover.unknown), (1, 1, 0));
 }
@@ -74,7 +74,7 @@ fn stat_counts_rows_whose_records_state_no_outcome() {
     ];
     let path = stream(dir.path(), &records);
     let shard = shards(dir.path(), path);
-    let rows = stat(&[shard], &StatOptions::default(), &()).unwrap();
+    let rows = stat(&[shard], &StatOptions::new(NonZeroUsize::MIN), &()).unwrap();
     let mover = rows.outcomes.unwrap().mover;
     assert_eq!(mover, Classes { won: 1, unknown: 1, ..Classes::default() });
 }
@@ -94,7 +94,7 @@ fn check_has_nothing_against_outcomes_that_are_not_known() {
     let path = stream(dir.path(), &records);
     let shard = shards(dir.path(), path.clone());
     for path in [path, shard] {
-        let report = check(&[path], &CheckOptions::default(), &()).unwrap();
+        let report = check(&[path], &CheckOptions::new(NonZeroUsize::MIN), &()).unwrap();
         let said = serde_json::to_string(&report).unwrap();
         assert!(!said.contains("value_z"), "{said}");
     }

@@ -93,7 +93,7 @@ fn fixtures() -> Vec<Fixture> {
     vec![
         stream("empty", Vec::new()),
         stream("magic", b"# README\n\nThis is no data.\n".to_vec()),
-        stream("version", header(4, &[3, 0])),
+        stream("version", header(4, &[4, 0])),
         stream("packed_len", header(6, &[95, 0])),
         stream("pov", header(8, &[2])),
         stream("policy_source", header(9, &[2])),
@@ -166,7 +166,7 @@ fn fixtures() -> Vec<Fixture> {
         shard("no_rows", Shard::scores(Vec::new())),
         Fixture { id: "unreadable", with: &["shuffle_not_judged"], make: Box::new(damaged) },
         shard("weight", shard_with(|row| row.weight = 0)),
-        shard("value_z_mean", visits_with(|row| row.value_z = 0.5)),
+        shard("value_z_mean", visits_with(|row| row.value_z = 0.4)),
         shard("cp_absent", shard_with(|row| row.candidates[2].2 = Some(i16::MIN))).with(&[
             "shuffle_not_judged",
             "one_hot",
