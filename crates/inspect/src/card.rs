@@ -237,7 +237,8 @@ fn measure<'a>(
         Kind::Shard => {
             let infos = paths.iter().map(|path| match info(path)? {
                 Info::Shard(info) => Ok(info),
-                Info::Stream(_) => Err(Error::Worker),
+                // It was a shard a moment ago.
+                _ => Err(Error::Worker),
             });
             Detail::Shard(infos.collect::<Result<_>>()?)
         }
