@@ -19,7 +19,8 @@ fn streams(dir: &Path, records: u64, candidates: u16, compression: Compression) 
         PartsWriter::create(dir, PartsOptions { conventions, records_per_part, compression }).unwrap();
     let mut record = Record::default();
     record.candidates.extend((0..candidates).map(|at| {
-        let bits = (at / 80 + 1 + at % 80) % 81 << 7 | at % 80;
+        let (to, from) = (at % 80, (at / 80 + 1 + at % 80) % 81);
+        let bits = from << 7 | to;
         Candidate { mv: Move16::from_bits(bits), visits: NO_VISITS, cp: 10 }
     }));
     for number in 0..records {
