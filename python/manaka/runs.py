@@ -73,7 +73,7 @@ def card(
 
 
 def info(paths: Paths) -> list[dict[str, Any]]:
-    """What stream headers and shard footers state, one object a file."""
+    """What streams, shards, corpora and raw PSV state about themselves, one object a file."""
     infos: list[dict[str, Any]] = _manaka.info(path_list(paths))
     return infos
 

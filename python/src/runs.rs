@@ -112,7 +112,7 @@ pub fn card(
 /// `manaka info`.
 #[pyfunction]
 pub fn info(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Py<PyAny>> {
-    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES].concat())?;
+    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES, PSV_SUFFIXES].concat())?;
     let infos = py
         .detach(|| inputs.iter().map(|path| manaka_inspect::info(path)).collect::<Result<Vec<_>, _>>())
         .map_err(Raise::raise)?;

@@ -87,6 +87,12 @@ impl CorpusFile {
         &self.path
     }
 
+    /// Everything Parquet says about the file.
+    #[must_use]
+    pub const fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+
     /// Rows in all.
     #[must_use]
     pub fn rows(&self) -> u64 {

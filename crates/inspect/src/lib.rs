@@ -31,7 +31,7 @@ pub use cat::{CatOptions, CatSummary, Extent, LineFormat, cat};
 pub use check::{CheckOptions, check};
 pub use error::{Error, Result};
 pub use finding::{CHECKS, Check, Finding, Severity, Subject};
-pub use info::{ColumnInfo, Info, ShardInfo, StreamInfo, info};
+pub use info::{ColumnInfo, CorpusInfo, Info, PsvInfo, ShardInfo, StreamInfo, info};
 pub use report::{BlockFigure, KindCount, Report, ShuffleFigures, Totals};
 pub use stat::{
     ALARMS, Alarm, AlarmKind, Bar, BoardFigures, CalibrationBin, CandidateFigures, Classes, DuplicateFigures,

@@ -1,8 +1,10 @@
 //! What a file is, told by its content and never by its name.
 
 use crate::error::{Error, Result};
+use manaka_core::inputs::STREAM_SUFFIXES;
 use manaka_core::stream::MAGIC;
-use manaka_pack::shard::ShardReader;
+use manaka_corpus::{self as corpus, CorpusFile};
+use manaka_pack::shard::{COLUMNS, ShardReader};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -54,15 +56,42 @@ impl Kind {
         let mut first = Vec::new();
         file.take(4).read_to_end(&mut first).map_err(Error::io(path))?;
         let kind = match first.as_slice() {
-            b"PAR1" if ShardReader::open(path).is_ok() => Self::Shard,
-            b"PAR1" => Self::Corpus,
+            b"PAR1" => Self::of_parquet(path),
             // stream.md §7: a zstd frame or a skippable one. An empty file is a stream that says so.
             [] | [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Stream,
             first if first == MAGIC => Self::Stream,
+            // What begins as nothing known is taken for what it is called, so that its reader says what is wrong.
+            _ if named(path, STREAM_SUFFIXES) => Self::Stream,
             _ => Self::Psv,
         };
         Ok((kind, len))
     }
+
+    /// A shard or a corpus. What is neither is taken for what it resembles, so that its reader says what is wrong.
+    fn of_parquet(path: &Path) -> Self {
+        if ShardReader::open(path).is_ok() {
+            return Self::Shard;
+        }
+        match CorpusFile::open(path) {
+            Err(corpus::Error::MissingColumns { found, .. })
+                if found.iter().any(|name| name == COLUMNS[0]) =>
+            {
+                Self::Shard
+            }
+            Ok(_)
+            | Err(
+                corpus::Error::MissingColumns { .. }
+                | corpus::Error::ColumnType { .. }
+                | corpus::Error::Codec { .. },
+            ) => Self::Corpus,
+            Err(_) => Self::Shard,
+        }
+    }
+}
+
+fn named(path: &Path, suffixes: &[&str]) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    suffixes.iter().any(|suffix| name.ends_with(suffix))
 }
 
 /// What all files of a set are, and their lengths.

@@ -88,7 +88,7 @@ pub struct View {
 #[serde(untagged)]
 pub enum Entry {
     /// One that can be shown.
-    Position(PositionView),
+    Position(Box<PositionView>),
     /// A record that breaks a rule of the stream, a row of a corpus or a raw record that cannot be read.
     Faulty {
         /// Its number, from 0.

@@ -222,7 +222,8 @@ fv_scale         28",
         (&json!("stream"), &json!(true), &json!("visits"))
     );
     assert_eq!(json["mate_threshold"], Value::Null);
-    assert!(matches!(info(&file(dir.path(), "README", b"no data")), Err(Error::Stream(_))));
+    assert!(matches!(info(&file(dir.path(), "README", b"no data")), Err(Error::Psv(_))));
+    assert!(matches!(info(&file(dir.path(), "b.mpk", b"no data")), Err(Error::Stream(_))));
 }
 
 #[test]

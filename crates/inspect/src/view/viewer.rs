@@ -146,7 +146,7 @@ impl Viewer {
                         let (number, offset) = (kept.number(), Some(kept.offset()));
                         let line = Line { number, offset, item: record.into(), prob: &[], played: None };
                         let last = before.and_then(|step| step.to(line.item.ply, line.item.packed));
-                        Entry::Position(position(&line, last, conventions.as_ref(), board))
+                        Entry::Position(Box::new(position(&line, last, conventions.as_ref(), board)))
                     }
                     // Whole records alone are kept.
                     (None, Err(_)) => faulty(kept, "truncated", String::new()),
@@ -161,7 +161,8 @@ impl Viewer {
                 Found::Line(line) if line.number < number => step = Step::of_line(line),
                 Found::Line(line) => {
                     let last = step.take().and_then(|step| step.to(line.item.ply, line.item.packed));
-                    shown = Some(Entry::Position(position(line, last, conventions.as_ref(), board)));
+                    shown =
+                        Some(Entry::Position(Box::new(position(line, last, conventions.as_ref(), board))));
                 }
                 Found::Refused { number: refused, .. } if refused < number => {}
                 Found::Refused { number, reason } => {
