@@ -16,6 +16,7 @@ __all__ = [
     "Writer",
     "__version__",
     "array_capsule",
+    "card",
     "check",
     "corpus",
     "info",
@@ -177,6 +178,9 @@ def check(
 def stat(
     paths: Sequence[_Path], html: _Path | None, threads: int | None, progress: _Progress | None
 ) -> Any: ...
+def card(
+    paths: Sequence[_Path], options: Mapping[str, object], progress: _Progress | None
+) -> str: ...
 def info(paths: Sequence[_Path]) -> Any: ...
 def pack(
     streams: Sequence[_Path], out: _Path, options: Mapping[str, object], progress: _Progress | None

@@ -1,7 +1,7 @@
 """The long runs of the ``manaka`` command as functions.
 
-Each takes the options of its verb under the same names and returns what the verb prints with ``--format json``; what an
-option means stands in ``manaka <verb> --help``. ``None`` stands for the default that the help names. Paths are files,
+Each takes the options of its verb under the same names and returns what the verb prints with ``--format json`` (``card``
+its text); what an option means stands in ``manaka <verb> --help``. ``None`` stands for the default that the help names. Paths are files,
 directories and globs.
 
 ``progress(phase, done, total)`` is called from the calling thread, about twenty times a second at most and at least
@@ -16,7 +16,7 @@ from manaka import _manaka
 from manaka.reports import CheckReport, CorpusReport, PackReport, StatReport, TeacherReport
 from manaka.stream import StrPath, path_list
 
-__all__ = ["check", "corpus", "info", "pack", "stat", "teacher"]
+__all__ = ["card", "check", "corpus", "info", "pack", "stat", "teacher"]
 
 Paths = StrPath | Iterable[StrPath]
 Progress = Callable[[str, int, int | None], object]
@@ -51,8 +51,29 @@ def stat(
     return report
 
 
+def card(
+    paths: Paths,
+    *,
+    out: StrPath | None = None,
+    force: bool = False,
+    name: str | None = None,
+    license: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """The card a dataset is published with, as Markdown; every number of it is measured.
+
+    ``name`` and ``license`` are told, and blanks that say so otherwise. ``out`` is a file to write it to: one that is no
+    card, or that was changed by hand, is replaced with ``force`` alone and raises :class:`manaka.UsageError` else. Files are
+    called by their paths from its directory. Raises as :func:`stat` does, and :class:`manaka.FormatError` for a
+    malformed ``gensfen.json``, ``selfplay.json`` or ``LINEAGE.json`` beside the data.
+    """
+    options = {"out": out, "force": force, "name": name, "license": license, "threads": threads}
+    return _manaka.card(path_list(paths), options, progress)
+
+
 def info(paths: Paths) -> list[dict[str, Any]]:
-    """What stream headers and shard footers state, one object a file."""
+    """What streams, shards, corpora and raw PSV state about themselves, one object a file."""
     infos: list[dict[str, Any]] = _manaka.info(path_list(paths))
     return infos
 

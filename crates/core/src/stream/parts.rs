@@ -52,8 +52,14 @@ pub struct PartsWriter {
     failed: bool,
 }
 
-/// Parts of a run: five digits, so that the order of the names is that of the numbers.
-const MAX_PARTS: usize = 100_000;
+/// Parts of a run at most: five digits, so that the order of the names is that of the numbers (stream.md §7).
+pub const MAX_PARTS: usize = 100_000;
+
+/// The name of a part by its number, which is below [`MAX_PARTS`].
+#[must_use]
+pub fn part_name(number: usize, compression: Compression) -> String {
+    format!("part-{number:05}{}", compression.suffix())
+}
 
 impl PartsWriter {
     /// Starts in `dir`, which must exist; no part of whatever number or ending, nor an unfinished one, may be there
@@ -79,7 +85,7 @@ impl PartsWriter {
     }
 
     fn path(&self, number: usize) -> PathBuf {
-        self.dir.join(format!("part-{number:05}{}", self.options.compression.suffix()))
+        self.dir.join(part_name(number, self.options.compression))
     }
 
     fn open(&self) -> Result<StreamWriter<FileSink>> {

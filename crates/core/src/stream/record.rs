@@ -24,6 +24,19 @@ pub struct Candidate {
     pub cp: i16,
 }
 
+impl Candidate {
+    /// Reads the bytes of a candidate, whatever they are (stream.md §3.2).
+    #[must_use]
+    #[inline]
+    pub const fn from_bytes(c: &[u8; CANDIDATE_LEN]) -> Self {
+        Self {
+            mv: Move16::from_bits(u16::from_le_bytes([c[0], c[1]])),
+            visits: u32::from_le_bytes([c[2], c[3], c[4], c[5]]),
+            cp: i16::from_le_bytes([c[6], c[7]]),
+        }
+    }
+}
+
 /// A searched position, owned; reuse one for reading in a loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
@@ -146,11 +159,13 @@ impl<'a> RecordRef<'a> {
 
     /// The candidates, in the producer's order.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + Clone + 'a {
-        self.candidates.iter().map(|c| Candidate {
-            mv: Move16::from_bits(u16::from_le_bytes([c[0], c[1]])),
-            visits: u32::from_le_bytes([c[2], c[3], c[4], c[5]]),
-            cp: i16::from_le_bytes([c[6], c[7]]),
-        })
+        self.candidates.iter().map(Candidate::from_bytes)
+    }
+
+    /// The bytes of each candidate.
+    #[must_use]
+    pub const fn candidate_bytes(&self) -> &'a [[u8; CANDIDATE_LEN]] {
+        self.candidates
     }
 
     /// How many candidates there are.

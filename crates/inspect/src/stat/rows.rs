@@ -166,7 +166,7 @@ impl<'a> Corpora<'a> {
 }
 
 /// Position, ply, root score and outcome from the mover; or why the row has them not, by the names of corpus.md §4.
-fn corpus_row(
+pub(crate) fn corpus_row(
     row: manaka_corpus::Row<'_>,
     cp: &mut Vec<i16>,
 ) -> std::result::Result<(Packed, u16, i16, f32), &'static str> {

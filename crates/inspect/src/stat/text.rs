@@ -95,7 +95,7 @@ impl Stat {
     }
 
     /// What the files call their items.
-    pub(super) fn unit(&self) -> &'static str {
+    pub(crate) fn unit(&self) -> &'static str {
         if self.kind == "shard" || self.kind == "corpus" { "rows" } else { "records" }
     }
 
