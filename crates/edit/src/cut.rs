@@ -135,7 +135,8 @@ pub fn cut(job: Job<'_>, options: &CutOptions) -> Result<Report> {
         header = header.allowing_absent_outcomes();
     }
     let parts = Parts::of(job.out, &begun.source, header, &options.output)?;
-    let mut cutter = Cutter { options, parts, game: Game::default(), seen: Seen::default(), sums: Sums::default() };
+    let mut cutter =
+        Cutter { options, parts, game: Game::default(), seen: Seen::default(), sums: Sums::default() };
     while let Some((place, record)) = begun.source.next()? {
         let ply = record.ply();
         if cutter.game.opens(ply) {
@@ -184,7 +185,9 @@ impl CutOptions {
     fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::Usage(what.to_owned()));
         match (self.max_ply, self.relabel) {
-            (None, None) if self.drop_unfinished.is_none() => wrong("a cut needs a greatest ply, or unfinished games to drop"),
+            (None, None) if self.drop_unfinished.is_none() => {
+                wrong("a cut needs a greatest ply, or unfinished games to drop")
+            }
             (Some(_), None) => wrong(
                 "games that are cut do not end as they did: state what becomes of their outcome (a draw, or kept)",
             ),

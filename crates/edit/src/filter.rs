@@ -89,7 +89,8 @@ pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
     let mut done = Done::default();
     options.output.state(options.output.compression(&begun.source), &mut done.options);
     conditions(&options.select, &mut done.options);
-    done.options.insert("games".to_owned(), (options.take != Take::Records).then_some(options.take.id()).into());
+    done.options
+        .insert("games".to_owned(), (options.take != Take::Records).then_some(options.take.id()).into());
     done.options.insert("invert".to_owned(), options.invert.into());
     let mut figures = FilterFigures::default();
     let mut dropped = Count::records(0);
@@ -104,7 +105,13 @@ pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
             }
         }
     } else {
-        let mut sieve = Sieve { options, game: Game::default(), met: 0, games: InOut::default(), dropped: Count::of_games(0, 0) };
+        let mut sieve = Sieve {
+            options,
+            game: Game::default(),
+            met: 0,
+            games: InOut::default(),
+            dropped: Count::of_games(0, 0),
+        };
         while let Some((place, record)) = begun.source.next()? {
             if sieve.game.opens(record.ply()) {
                 sieve.close(&mut parts)?;

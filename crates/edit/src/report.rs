@@ -136,7 +136,9 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             let (joins, inside) = (grouped(merge.joins), grouped(merge.joins_inside_games));
             write!(f, "\n  joins: {joins}, over {inside} of which a game goes on by its plies")
         }
-        Figures::Filter(filter) => write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching)),
+        Figures::Filter(filter) => {
+            write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching))
+        }
         Figures::Repair { torn } => {
             if torn.is_empty() {
                 f.write_str("\n  no file was torn")?;

@@ -272,7 +272,8 @@ impl Stat {
         }
         let unknown = outcomes.mover.unknown;
         if unknown > 0 {
-            let share = format!("{} of the {}, counted nowhere above", percent(unknown, self.records()), self.unit());
+            let share =
+                format!("{} of the {}, counted nowhere above", percent(unknown, self.records()), self.unit());
             line(f, "outcome not known", grouped(unknown), share)?;
         }
         line(f, "draws stored as -0.0", grouped(outcomes.negative_zeros), "")
