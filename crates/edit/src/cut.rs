@@ -1,7 +1,7 @@
 //! Games cut at a ply, and those that were never finished taken out (docs/guide/edit.md, `cut`).
 
 use crate::error::{Error, Result};
-use crate::games::{DEFAULT_GAME_BYTES, Game};
+use crate::games::{DEFAULT_GAME_BYTES, Game, Seams};
 use crate::lineage::{Count, InOut};
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
@@ -105,6 +105,9 @@ pub struct CutFigures {
     /// Games with drawn records and decided ones. No one game has both: the data is not in game order, or two games
     /// follow one another without the ply showing it.
     pub games_at_odds: u64,
+    /// Games of the outputs that readers take for a part of the game before them: they open above the ply at which that one
+    /// now ends, because what stood between is gone.
+    pub games_run_together: u64,
     /// How many games ended at each ply, in the inputs.
     pub terminal_plies: Vec<TerminalPly>,
     /// The same in the outputs.
@@ -176,6 +179,7 @@ pub fn cut(job: Job<'_>, options: &CutOptions) -> Result<Report> {
     let figures = CutFigures {
         terminal_plies: list(sums.before),
         terminal_plies_out: list(sums.behind),
+        games_run_together: sums.seams.run_together,
         ..sums.figures
     };
     Ok(Report { step, figures: Figures::Cut(figures), unlisted, out: job.out.to_owned() })
@@ -232,6 +236,7 @@ struct Sums {
     relabelled: Count,
     before: BTreeMap<u16, (u64, u64)>,
     behind: BTreeMap<u16, (u64, u64)>,
+    seams: Seams,
     figures: CutFigures,
 }
 
@@ -246,6 +251,7 @@ impl Default for Sums {
             relabelled: none,
             before: BTreeMap::new(),
             behind: BTreeMap::new(),
+            seams: Seams::default(),
             figures: CutFigures::default(),
         }
     }
@@ -297,7 +303,7 @@ impl Cutter<'_> {
                 });
                 sums.relabelled.add_game(records);
             }
-            game.write(parts)?;
+            game.write(parts, &mut sums.seams)?;
             sums.games_out += 1;
             note(&mut sums.behind, seen.last_kept, undecided || label.is_some());
         }

@@ -129,6 +129,7 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             if cut.games_at_odds > 0 {
                 write!(f, "\n  games with drawn and decided records: {}", grouped(cut.games_at_odds))?;
             }
+            run_together(f, cut.games_run_together)?;
             terminal(f, "in", &cut.terminal_plies)?;
             terminal(f, "out", &cut.terminal_plies_out)
         }
@@ -137,7 +138,8 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             write!(f, "\n  joins: {joins}, over {inside} of which a game goes on by its plies")
         }
         Figures::Filter(filter) => {
-            write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching))
+            write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching))?;
+            run_together(f, filter.games_run_together)
         }
         Figures::Repair { torn } => {
             if torn.is_empty() {
@@ -162,6 +164,14 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             .try_for_each(|field| write!(f, "\n  {}: {} → {}", field.field, field.before, field.after)),
         Figures::None {} => Ok(()),
     }
+}
+
+fn run_together(f: &mut fmt::Formatter<'_>, games: u64) -> fmt::Result {
+    if games == 0 {
+        return Ok(());
+    }
+    let games = grouped(games);
+    write!(f, "\n  games that readers take for the end of the one before, as nothing between shows: {games}")
 }
 
 /// The plies at which most games end, in the order of plies.
