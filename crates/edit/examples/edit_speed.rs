@@ -24,6 +24,10 @@ fn least(
     Ok(least)
 }
 
+fn job<'a>(inputs: &'a [PathBuf], out: &'a Path) -> Job<'a> {
+    Job { inputs, out, progress: &() }
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut args = std::env::args_os().skip(1).map(PathBuf::from);
     let scratch = args.next().ok_or("a scratch directory, then streams")?.join("edit-speed");
@@ -60,9 +64,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let told = |verb: &str, seconds: f64| {
             println!("{name}: {verb}: {seconds:.2} s, {:.2} × that", seconds / floor)
         };
-        let job = |dir| Job { inputs: &inputs, out: dir, progress: &() };
-        told("merge", least(&scratch, |dir| Ok(merge(job(dir), &output).map(drop)?))?);
-        told("rotate", least(&scratch, |dir| Ok(rotate(job(dir), &output).map(drop)?))?);
+        told("merge", least(&scratch, |dir| Ok(merge(job(&inputs, dir), &output).map(drop)?))?);
+        told("rotate", least(&scratch, |dir| Ok(rotate(job(&inputs, dir), &output).map(drop)?))?);
         let options = CutOptions {
             max_ply: Some(100),
             relabel: Some(Relabel::Draw),
@@ -70,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             output,
             ..CutOptions::default()
         };
-        told("cut", least(&scratch, |dir| Ok(cut(job(dir), &options).map(drop)?))?);
+        told("cut", least(&scratch, |dir| Ok(cut(job(&inputs, dir), &options).map(drop)?))?);
     }
     Ok(())
 }
