@@ -15,7 +15,7 @@ from oracle.streams import positions, scored
 CAP = 24
 
 
-def games(seed: int, count: int = 80, opens=(1, 1, 15)) -> list[list[mpk.Record]]:
+def games(seed: int, count: int = 80, opens=(1, 1, 15), steps=(1, 1, 1, 2, 3)) -> list[list[mpk.Record]]:
     """Games that finish, games longer than the cap with and without holes there, and abandoned ones."""
     rng, places, found = random.Random(seed), positions(), []
     for number in range(count):
@@ -26,7 +26,7 @@ def games(seed: int, count: int = 80, opens=(1, 1, 15)) -> list[list[mpk.Record]
             listed = {mv: rng.randint(-900, 900) for mv in rng.sample(moves, min(len(moves), rng.randint(1, 5)))}
             sided = outcome if packed[95] == 0 or outcome == 0 else -outcome
             records.append(scored(packed, listed, ply, sided, rng.choice([-0.5, 0.0, 0.25])))
-            ply += rng.choice([1, 1, 1, 2, 3])
+            ply += rng.choice(steps)
         found.append(records)
     return found
 
@@ -97,6 +97,7 @@ def test_a_cut_is_what_cutting_lists_gives(manaka, tmp_path, seed, unfinished):
         if reached and kept:
             counts["relabelled"] += len(kept)
             counts["relabelled games"] += 1
+            counts["short"] += kept[-1].ply < CAP
             counts["changed"] += sum(record.value_z != 0 for record in kept)
             kept = [record._replace(value_z=0.0) for record in kept]
             undecided = True
@@ -130,6 +131,7 @@ def test_a_cut_is_what_cutting_lists_gives(manaka, tmp_path, seed, unfinished):
     else:
         assert "unfinished" not in step["dropped"]
     assert report["figures"]["outcomes_changed"] == counts["changed"]
+    assert report["figures"]["games_short_of_max_ply"] == counts["short"]
     # What opens above the end of the game before it cannot be told from it once what stood between is gone.
     assert report["figures"]["games_run_together"] == left - len(split_games(expected))
     for name, want in (("terminal_plies", ends), ("terminal_plies_out", ends_out)):
@@ -139,11 +141,13 @@ def test_a_cut_is_what_cutting_lists_gives(manaka, tmp_path, seed, unfinished):
 
 
 def test_a_cut_stream_cut_again_is_the_same(manaka, tmp_path):
-    records = [record for game in games(9, opens=(1,)) for record in game]
+    records = [record for game in games(9, opens=(1,), steps=(1,)) for record in game]
     source = write_parts(tmp_path / "in", mpk.Header(), records, [100])
     options = ["--max-ply", CAP, "--relabel-cut", "draw", "--drop-unfinished", "--records-per-part", 77]
     run = manaka("cut", source, *options, "--format", "json", "--out", tmp_path / "a", expect=DONE)
-    assert json.loads(run.stdout)["figures"]["games_run_together"] == 0
+    figures = json.loads(run.stdout)["figures"]
+    # These two are what keeps a cut from being repeated: here every game begins at ply 1 and has a record at every ply.
+    assert (figures["games_run_together"], figures["games_short_of_max_ply"]) == (0, 0)
     manaka("cut", tmp_path / "a", *options, "--out", tmp_path / "b", expect=DONE)
     for part in sorted((tmp_path / "a").glob("part-*")):
         assert part.read_bytes() == (tmp_path / "b" / part.name).read_bytes()

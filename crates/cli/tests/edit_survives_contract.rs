@@ -60,10 +60,10 @@ fn a_run_killed_at_any_moment_leaves_whole_parts_and_no_lineage() {
     let expected: Vec<_> = parts(&whole).iter().map(|path| fs::read(path).unwrap()).collect();
     assert_eq!(expected.len(), 34);
     let mut unfinished = 0;
-    for moment in 0..20u32 {
+    for moment in 0..12u32 {
         let out = dir.path().join(format!("killed{moment}"));
         let mut child = run(&out);
-        sleep(took * moment / 20);
+        sleep(took * moment / 12);
         let _ = child.kill();
         let ended = child.wait().unwrap().success();
         let Ok(entries) = fs::read_dir(&out) else { continue };

@@ -96,7 +96,10 @@ impl Unfinished {
 pub struct CutFigures {
     /// Games that had a record at the ply or above it.
     pub games_at_max_ply: u64,
-    /// Of those, games that the inputs already had as draws.
+    /// Of those, games that are left without a record at the ply itself, because theirs was missing there. Afterwards
+    /// nothing tells them from games that stopped early.
+    pub games_short_of_max_ply: u64,
+    /// Of those at the ply, games that the inputs already had as draws.
     pub games_drawn_before: u64,
     /// Records of relabelled games whose outcome was another one, the sign of a zero not regarded.
     pub outcomes_changed: u64,
@@ -303,6 +306,8 @@ impl Cutter<'_> {
                 });
                 sums.relabelled.add_game(records);
             }
+            let short = reached && options.max_ply.is_some_and(|most| seen.last_kept < most);
+            sums.figures.games_short_of_max_ply += u64::from(short);
             game.write(parts, &mut sums.seams)?;
             sums.games_out += 1;
             note(&mut sums.behind, seen.last_kept, undecided || label.is_some());

@@ -126,6 +126,13 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
                 grouped(cut.games_drawn_before),
                 grouped(cut.outcomes_changed)
             )?;
+            if cut.games_short_of_max_ply > 0 {
+                let games = grouped(cut.games_short_of_max_ply);
+                write!(
+                    f,
+                    "\n  of them without a record at that ply, as games that stopped early are: {games}"
+                )?;
+            }
             if cut.games_at_odds > 0 {
                 write!(f, "\n  games with drawn and decided records: {}", grouped(cut.games_at_odds))?;
             }

@@ -73,7 +73,10 @@ fn a_cut_ends_games_at_the_cap_and_takes_out_the_unfinished_ones() {
     assert_eq!(step.changed["relabelled"], Count::of_games(6, 2));
     let Figures::Cut(figures) = &report.figures else { panic!("{report:?}") };
     assert_eq!((figures.games_at_max_ply, figures.games_drawn_before, figures.outcomes_changed), (3, 1, 3));
-    assert_eq!((figures.games_above_max_ply, figures.games_at_odds), (1, 0));
+    assert_eq!(
+        (figures.games_above_max_ply, figures.games_at_odds, figures.games_short_of_max_ply),
+        (1, 0, 1)
+    );
     let plies = |list: &[manaka_edit::TerminalPly]| -> Vec<_> {
         list.iter().map(|end| (end.ply, end.games, end.undecided)).collect()
     };
