@@ -52,6 +52,19 @@ pub const fn piece_of(byte: u8) -> Option<(Color, PieceKind)> {
     Some((color, PieceKind::ALL[kind as usize]))
 }
 
+/// By board byte: the same piece of the other colour. Bytes that name no piece stay, or one would become [`EMPTY`].
+const OTHER_COLOUR: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = if piece_of(byte).is_some() { byte ^ WHITE_BIT } else { byte };
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
 /// The 96 bytes of a position, sound or not. Ordered by its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
@@ -113,7 +126,7 @@ impl Packed {
     pub fn rotated(&self) -> Self {
         let mut turned = *self;
         for (to, &byte) in turned.0[BOARD].iter_mut().zip(self.0[BOARD].iter().rev()) {
-            *to = if piece_of(byte).is_some() { byte ^ WHITE_BIT } else { byte };
+            *to = OTHER_COLOUR[byte as usize];
         }
         turned.0[BLACK_HAND].copy_from_slice(&self.0[WHITE_HAND]);
         turned.0[WHITE_HAND].copy_from_slice(&self.0[BLACK_HAND]);

@@ -1,7 +1,7 @@
 //! Games cut at a ply, and those that were never finished taken out (docs/guide/edit.md, `cut`).
 
 use crate::error::{Error, Result};
-use crate::games::{DEFAULT_GAME_BYTES, Game};
+use crate::games::{DEFAULT_GAME_BYTES, Game, Seams};
 use crate::lineage::{Count, InOut};
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
@@ -96,7 +96,10 @@ impl Unfinished {
 pub struct CutFigures {
     /// Games that had a record at the ply or above it.
     pub games_at_max_ply: u64,
-    /// Of those, games that the inputs already had as draws.
+    /// Of those, games that are left without a record at the ply itself, because theirs was missing there. Afterwards
+    /// nothing tells them from games that stopped early.
+    pub games_short_of_max_ply: u64,
+    /// Of those at the ply, games that the inputs already had as draws.
     pub games_drawn_before: u64,
     /// Records of relabelled games whose outcome was another one, the sign of a zero not regarded.
     pub outcomes_changed: u64,
@@ -105,6 +108,9 @@ pub struct CutFigures {
     /// Games with drawn records and decided ones. No one game has both: the data is not in game order, or two games
     /// follow one another without the ply showing it.
     pub games_at_odds: u64,
+    /// Games of the outputs that readers take for a part of the game before them: they open above the ply at which that one
+    /// now ends, because what stood between is gone.
+    pub games_run_together: u64,
     /// How many games ended at each ply, in the inputs.
     pub terminal_plies: Vec<TerminalPly>,
     /// The same in the outputs.
@@ -135,7 +141,8 @@ pub fn cut(job: Job<'_>, options: &CutOptions) -> Result<Report> {
         header = header.allowing_absent_outcomes();
     }
     let parts = Parts::of(job.out, &begun.source, header, &options.output)?;
-    let mut cutter = Cutter { options, parts, game: Game::default(), seen: Seen::default(), sums: Sums::default() };
+    let mut cutter =
+        Cutter { options, parts, game: Game::default(), seen: Seen::default(), sums: Sums::default() };
     while let Some((place, record)) = begun.source.next()? {
         let ply = record.ply();
         if cutter.game.opens(ply) {
@@ -175,6 +182,7 @@ pub fn cut(job: Job<'_>, options: &CutOptions) -> Result<Report> {
     let figures = CutFigures {
         terminal_plies: list(sums.before),
         terminal_plies_out: list(sums.behind),
+        games_run_together: sums.seams.run_together,
         ..sums.figures
     };
     Ok(Report { step, figures: Figures::Cut(figures), unlisted, out: job.out.to_owned() })
@@ -184,7 +192,9 @@ impl CutOptions {
     fn check(&self) -> Result<()> {
         let wrong = |what: &str| Err(Error::Usage(what.to_owned()));
         match (self.max_ply, self.relabel) {
-            (None, None) if self.drop_unfinished.is_none() => wrong("a cut needs a greatest ply, or unfinished games to drop"),
+            (None, None) if self.drop_unfinished.is_none() => {
+                wrong("a cut needs a greatest ply, or unfinished games to drop")
+            }
             (Some(_), None) => wrong(
                 "games that are cut do not end as they did: state what becomes of their outcome (a draw, or kept)",
             ),
@@ -229,6 +239,7 @@ struct Sums {
     relabelled: Count,
     before: BTreeMap<u16, (u64, u64)>,
     behind: BTreeMap<u16, (u64, u64)>,
+    seams: Seams,
     figures: CutFigures,
 }
 
@@ -243,6 +254,7 @@ impl Default for Sums {
             relabelled: none,
             before: BTreeMap::new(),
             behind: BTreeMap::new(),
+            seams: Seams::default(),
             figures: CutFigures::default(),
         }
     }
@@ -294,7 +306,9 @@ impl Cutter<'_> {
                 });
                 sums.relabelled.add_game(records);
             }
-            game.write(parts)?;
+            let short = reached && options.max_ply.is_some_and(|most| seen.last_kept < most);
+            sums.figures.games_short_of_max_ply += u64::from(short);
+            game.write(parts, &mut sums.seams)?;
             sums.games_out += 1;
             note(&mut sums.behind, seen.last_kept, undecided || label.is_some());
         }

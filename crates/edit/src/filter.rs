@@ -1,7 +1,7 @@
 //! Records, or whole games, that meet conditions (docs/guide/edit.md, `filter`).
 
 use crate::error::{Error, Result};
-use crate::games::{DEFAULT_GAME_BYTES, Game};
+use crate::games::{DEFAULT_GAME_BYTES, Game, Seams};
 use crate::lineage::{Count, InOut};
 use crate::output::{OutputOptions, Parts};
 use crate::report::{Figures, Report};
@@ -69,6 +69,9 @@ impl Default for FilterOptions {
 pub struct FilterFigures {
     /// Records that meet the conditions, wherever they went.
     pub matching: u64,
+    /// Where whole games are taken: games of the outputs that readers take for a part of the game before them, because what
+    /// stood between is gone.
+    pub games_run_together: u64,
 }
 
 /// Writes the records, or the games, that meet the conditions.
@@ -89,7 +92,8 @@ pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
     let mut done = Done::default();
     options.output.state(options.output.compression(&begun.source), &mut done.options);
     conditions(&options.select, &mut done.options);
-    done.options.insert("games".to_owned(), (options.take != Take::Records).then_some(options.take.id()).into());
+    done.options
+        .insert("games".to_owned(), (options.take != Take::Records).then_some(options.take.id()).into());
     done.options.insert("invert".to_owned(), options.invert.into());
     let mut figures = FilterFigures::default();
     let mut dropped = Count::records(0);
@@ -104,7 +108,14 @@ pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
             }
         }
     } else {
-        let mut sieve = Sieve { options, game: Game::default(), met: 0, games: InOut::default(), dropped: Count::of_games(0, 0) };
+        let mut sieve = Sieve {
+            options,
+            game: Game::default(),
+            met: 0,
+            games: InOut::default(),
+            dropped: Count::of_games(0, 0),
+            seams: Seams::default(),
+        };
         while let Some((place, record)) = begun.source.next()? {
             if sieve.game.opens(record.ply()) {
                 sieve.close(&mut parts)?;
@@ -116,6 +127,7 @@ pub fn filter(job: Job<'_>, options: &FilterOptions) -> Result<Report> {
         }
         sieve.close(&mut parts)?;
         done.games = Some(sieve.games);
+        figures.games_run_together = sieve.seams.run_together;
         dropped = sieve.dropped;
     }
     done.dropped.push(("not_selected", dropped));
@@ -166,6 +178,7 @@ struct Sieve<'a> {
     met: u64,
     games: InOut,
     dropped: Count,
+    seams: Seams,
 }
 
 impl Sieve<'_> {
@@ -183,7 +196,7 @@ impl Sieve<'_> {
             self.dropped.add_game(records);
         } else {
             self.games.output += 1;
-            self.game.write(parts)?;
+            self.game.write(parts, &mut self.seams)?;
         }
         self.game.clear();
         self.met = 0;

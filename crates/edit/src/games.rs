@@ -89,7 +89,24 @@ impl Game {
     }
 
     /// Writes what is kept, each record to the part it came from.
-    pub fn write(&self, parts: &mut Parts) -> Result<()> {
-        self.records().try_for_each(|(part, record)| parts.write_to(part, record))
+    pub fn write(&self, parts: &mut Parts, seams: &mut Seams) -> Result<()> {
+        let mut records = self.records().peekable();
+        if let Some((_, first)) = records.peek() {
+            seams.run_together += u64::from(seams.last.is_some_and(|last| !opens_game(last, first.ply())));
+        }
+        records.try_for_each(|(part, record)| {
+            seams.last = Some(record.ply());
+            parts.write_to(part, record)
+        })
     }
+}
+
+/// Where games that were written follow one another.
+#[derive(Default)]
+pub struct Seams {
+    /// The ply of the last record written.
+    last: Option<u16>,
+    /// Games that open above the ply at which the one before them ended, so that readers take the two for one. The game
+    /// that stood between them is gone, or the end of the first.
+    pub run_together: u64,
 }

@@ -4,9 +4,7 @@ use crate::error::{Error, Result};
 use crate::lineage::FileFacts;
 use crate::source::{Source, hash_of, name_of};
 use manaka_core::inputs::STREAM_SUFFIXES;
-use manaka_core::stream::{
-    Compression, FileSink, Header, MAX_PARTS, RecordRef, StreamWriter, part_name,
-};
+use manaka_core::stream::{Compression, FileSink, Header, MAX_PARTS, RecordRef, StreamWriter, part_name};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;

@@ -126,9 +126,17 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
                 grouped(cut.games_drawn_before),
                 grouped(cut.outcomes_changed)
             )?;
+            if cut.games_short_of_max_ply > 0 {
+                let games = grouped(cut.games_short_of_max_ply);
+                write!(
+                    f,
+                    "\n  of them without a record at that ply, as games that stopped early are: {games}"
+                )?;
+            }
             if cut.games_at_odds > 0 {
                 write!(f, "\n  games with drawn and decided records: {}", grouped(cut.games_at_odds))?;
             }
+            run_together(f, cut.games_run_together)?;
             terminal(f, "in", &cut.terminal_plies)?;
             terminal(f, "out", &cut.terminal_plies_out)
         }
@@ -136,7 +144,10 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             let (joins, inside) = (grouped(merge.joins), grouped(merge.joins_inside_games));
             write!(f, "\n  joins: {joins}, over {inside} of which a game goes on by its plies")
         }
-        Figures::Filter(filter) => write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching)),
+        Figures::Filter(filter) => {
+            write!(f, "\n  records that meet the conditions: {}", grouped(filter.matching))?;
+            run_together(f, filter.games_run_together)
+        }
         Figures::Repair { torn } => {
             if torn.is_empty() {
                 f.write_str("\n  no file was torn")?;
@@ -160,6 +171,14 @@ fn figures(f: &mut fmt::Formatter<'_>, figures: &Figures) -> fmt::Result {
             .try_for_each(|field| write!(f, "\n  {}: {} → {}", field.field, field.before, field.after)),
         Figures::None {} => Ok(()),
     }
+}
+
+fn run_together(f: &mut fmt::Formatter<'_>, games: u64) -> fmt::Result {
+    if games == 0 {
+        return Ok(());
+    }
+    let games = grouped(games);
+    write!(f, "\n  games that readers take for the end of the one before, as nothing between shows: {games}")
 }
 
 /// The plies at which most games end, in the order of plies.

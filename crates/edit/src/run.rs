@@ -52,7 +52,8 @@ impl<'a> Begun<'a> {
         let sum = |files: &[FileFacts]| files.iter().map(|file| file.records).sum();
         let records = InOut { input: sum(&inputs), output: sum(&done.outputs) };
         // Only where there is a chain can something be missing from it.
-        let unlisted = |file: &&FileFacts| !chain.steps.is_empty() && chain.maker_of(&file.xxh3_128).is_none();
+        let unlisted =
+            |file: &&FileFacts| !chain.steps.is_empty() && chain.maker_of(&file.xxh3_128).is_none();
         let unlisted = inputs.iter().filter(unlisted).map(|file| file.name.clone()).collect();
         let named = |counts: Vec<(&str, Count)>| {
             counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect::<BTreeMap<_, _>>()

@@ -84,7 +84,10 @@ fn state(stated: &Conventions, options: &SetHeaderOptions, path: &Path) -> Resul
             return refuse(key, "a visits stream is not on the centipawn scale, and states none".to_owned());
         }
         if *field != 0 && *field != asked {
-            return refuse(key, format!("the header states {field}, not {asked}; what is stated is not changed"));
+            return refuse(
+                key,
+                format!("the header states {field}, not {asked}; what is stated is not changed"),
+            );
         }
         *field = asked;
     }

@@ -199,8 +199,9 @@ fn bound(share: f64) -> u64 {
 
 impl SplitOptions {
     fn state(&self, whole_games: bool) -> BTreeMap<String, Value> {
-        let mut options: BTreeMap<String, Value> =
-            ["parts", "records", "games", "validation", "seed"].map(|name| (name.to_owned(), Value::Null)).into();
+        let mut options: BTreeMap<String, Value> = ["parts", "records", "games", "validation", "seed"]
+            .map(|name| (name.to_owned(), Value::Null))
+            .into();
         options.insert("whole_games".to_owned(), whole_games.into());
         let mut state = |name: &str, value: Value| drop(options.insert(name.to_owned(), value));
         match self.by {

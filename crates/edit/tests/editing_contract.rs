@@ -7,8 +7,8 @@ use manaka_core::stream::{Compression, Header, Record, StreamReader};
 use manaka_core::{Conventions, Packed, Pov};
 use manaka_edit::lineage::{Count, InOut, Lineage};
 use manaka_edit::{
-    CutOptions, Error, Figures, FilterOptions, Job, OutputOptions, Relabel, Report, SetHeaderOptions, SplitBy,
-    SplitOptions, Take, Unfinished, cut, filter, merge, repair, rotate, set_header, split,
+    CutOptions, Error, Figures, FilterOptions, Job, OutputOptions, Relabel, Report, SetHeaderOptions,
+    SplitBy, SplitOptions, Take, Unfinished, cut, filter, merge, repair, rotate, set_header, split,
 };
 use proptest::prelude::*;
 use sets::{Plies, contents, parts, read, records, write, write_parts};
@@ -32,15 +32,15 @@ const CUT: CutOptions = CutOptions {
     game_bytes: 1 << 20,
 };
 
-/// A finished game, one beyond the cap with a hole at it, one that stops at it, an abandoned one, one without any outcome,
-/// one that opens above the cap.
+/// A finished game, one beyond the cap with a hole at it, one that opens above the cap, one that stops at it, an abandoned
+/// one, one without any outcome.
 const GAMES: [Plies<'static>; 6] = [
     (&[1, 2, 3], 1.0),
     (&[1, 5, 9, 11, 12], -1.0),
+    (&[11, 12, 13], 1.0),
     (&[8, 9, 10], 0.0),
     (&[2, 4], -0.0),
     (&[1, 6], NO_OUTCOME),
-    (&[11, 12, 13], 1.0),
 ];
 
 fn outcomes(records: &[Record]) -> Vec<(u16, f32)> {
@@ -61,16 +61,22 @@ fn a_cut_ends_games_at_the_cap_and_takes_out_the_unfinished_ones() {
     assert_eq!(outcomes(&read(&left)), expected);
     assert!(read(&left).iter().all(|record| record.value_z.to_bits() != (-0.0f32).to_bits()));
     let lengths: Vec<_> = left.iter().map(|path| read(std::slice::from_ref(path)).len()).collect();
-    assert_eq!(lengths, [5, 4, 0], "every record stays in the part it came from");
+    assert_eq!(lengths, [5, 2, 2], "every record stays in the part it came from");
 
     let step = &report.step;
-    assert_eq!((step.records, step.games), (InOut { input: 18, output: 9 }, Some(InOut { input: 6, output: 3 })));
+    assert_eq!(
+        (step.records, step.games),
+        (InOut { input: 18, output: 9 }, Some(InOut { input: 6, output: 3 }))
+    );
     assert_eq!(step.dropped["beyond_max_ply"], Count::of_games(5, 1));
     assert_eq!(step.dropped["unfinished"], Count::of_games(4, 2));
     assert_eq!(step.changed["relabelled"], Count::of_games(6, 2));
     let Figures::Cut(figures) = &report.figures else { panic!("{report:?}") };
     assert_eq!((figures.games_at_max_ply, figures.games_drawn_before, figures.outcomes_changed), (3, 1, 3));
-    assert_eq!((figures.games_above_max_ply, figures.games_at_odds), (1, 0));
+    assert_eq!(
+        (figures.games_above_max_ply, figures.games_at_odds, figures.games_short_of_max_ply),
+        (1, 0, 1)
+    );
     let plies = |list: &[manaka_edit::TerminalPly]| -> Vec<_> {
         list.iter().map(|end| (end.ply, end.games, end.undecided)).collect()
     };
@@ -92,9 +98,20 @@ fn a_cut_can_keep_outcomes_or_take_them_away_and_tell_draws_from_games_without_a
         cut(job(&inputs, &out), &options).unwrap();
         (outcomes(&read(&parts(&out))), StreamReader::open(&parts(&out)[0]).unwrap().header().version)
     };
-    let keep = CutOptions { relabel: Some(Relabel::Keep), drop_unfinished: Some(Unfinished::Unstated), ..CUT };
+    let keep =
+        CutOptions { relabel: Some(Relabel::Keep), drop_unfinished: Some(Unfinished::Unstated), ..CUT };
     let expected = [
-        (1, 1.0), (2, -1.0), (3, 1.0), (1, -1.0), (5, -1.0), (9, -1.0), (8, 0.0), (9, 0.0), (10, 0.0), (2, 0.0), (4, 0.0),
+        (1, 1.0),
+        (2, -1.0),
+        (3, 1.0),
+        (1, -1.0),
+        (5, -1.0),
+        (9, -1.0),
+        (8, 0.0),
+        (9, 0.0),
+        (10, 0.0),
+        (2, 0.0),
+        (4, 0.0),
     ];
     assert_eq!(run("keep", keep), (expected.to_vec(), 2));
     let unknown = CutOptions { relabel: Some(Relabel::Unknown), ..CUT };
@@ -111,7 +128,10 @@ fn a_game_that_ends_nowhere_is_an_error_with_its_place() {
     let plies: Vec<u16> = (1..=100).collect();
     let inputs = write_parts(&dir.path().join("in"), ".mpk", &records(&[(&plies, 1.0)]), &[60]);
     let limit = 80 * 124;
-    let error = cut(job(&inputs, &dir.path().join("out")), &CutOptions { game_bytes: limit, max_ply: Some(500), ..CUT });
+    let error = cut(
+        job(&inputs, &dir.path().join("out")),
+        &CutOptions { game_bytes: limit, max_ply: Some(500), ..CUT },
+    );
     let error = error.unwrap_err();
     assert!(matches!(&error, Error::LongGame { record, .. } if *record < 40), "{error}");
     assert!(error.to_string().contains("part-00001.mpk: record "), "{error}");
@@ -134,7 +154,10 @@ fn a_twin_is_the_other_colours_and_black_values_change_sign() {
         let (once, twice) = (dir.path().join(format!("{name}1")), dir.path().join(format!("{name}2")));
         rotate(job(&input, &once), &OutputOptions::default()).unwrap();
         rotate(job(&parts(&once), &twice), &OutputOptions::default()).unwrap();
-        assert!(fs::read(&parts(&twice)[0]).unwrap() == fs::read(&input[0]).unwrap(), "twice is the identity");
+        assert!(
+            fs::read(&parts(&twice)[0]).unwrap() == fs::read(&input[0]).unwrap(),
+            "twice is the identity"
+        );
 
         let twins = read(&parts(&once));
         let turned = Packed::from_sfen("4k4/1r7/9/6p2/9/9/9/9/4K4 w Pg 1").unwrap().0;
@@ -174,7 +197,9 @@ fn a_torn_stream_is_kept_up_to_its_last_whole_record_wherever_it_was_torn() {
     let dir = tempfile::tempdir().unwrap();
     let originals = records(&[(&[1, 2, 3], 1.0)]);
     let mut borders = vec![24];
-    originals.iter().for_each(|r| borders.push(borders[borders.len() - 1] + 108 + 8 * r.candidates.len() as u64));
+    originals
+        .iter()
+        .for_each(|r| borders.push(borders[borders.len() - 1] + 108 + 8 * r.candidates.len() as u64));
     for suffix in [".mpk", ".mpk.zst"] {
         let whole = dir.path().join(format!("whole{suffix}"));
         write(&whole, Conventions::TEACHER, &originals);
@@ -199,9 +224,16 @@ fn a_torn_stream_is_kept_up_to_its_last_whole_record_wherever_it_was_torn() {
                 let len = len as u64;
                 let whole = borders.iter().filter(|&&border| border <= len).count() - 1;
                 assert_eq!(records.len(), whole);
-                assert_eq!(torn.is_empty(), borders.contains(&len), "a cut between two records does not show");
+                assert_eq!(
+                    torn.is_empty(),
+                    borders.contains(&len),
+                    "a cut between two records does not show"
+                );
                 if let [torn] = &torn[..] {
-                    assert_eq!((torn.records, torn.offset, torn.lost_bytes), (whole as u64, borders[whole], len - borders[whole]));
+                    assert_eq!(
+                        (torn.records, torn.offset, torn.lost_bytes),
+                        (whole as u64, borders[whole], len - borders[whole])
+                    );
                     assert_eq!(torn.last_record, (whole as u64).checked_sub(1));
                     assert_eq!((refused.records, refused.bytes), (1, Some(torn.lost_bytes)));
                 }
@@ -209,7 +241,9 @@ fn a_torn_stream_is_kept_up_to_its_last_whole_record_wherever_it_was_torn() {
                 assert_eq!(torn.is_empty(), len == bytes.len(), "{len}");
                 if let [torn] = &torn[..] {
                     assert_eq!(torn.offset, borders[records.len()]);
-                    assert!(torn.lost_bytes < borders.get(records.len() + 1).unwrap_or(&u64::MAX) - torn.offset);
+                    assert!(
+                        torn.lost_bytes < borders.get(records.len() + 1).unwrap_or(&u64::MAX) - torn.offset
+                    );
                 }
             }
             assert_eq!(report.has_findings(), !torn.is_empty());
@@ -228,7 +262,9 @@ fn only_a_torn_tail_is_repaired() {
     let twice = [&bytes[..], &bytes[..]].concat();
     let mut wrong = bytes.clone();
     wrong[26..30].copy_from_slice(&0.5f32.to_le_bytes());
-    for (name, bytes, id) in [("twice.mpk", twice, "second MPK1 header"), ("wrong.mpk", wrong, "value_z is 0.5")] {
+    for (name, bytes, id) in
+        [("twice.mpk", twice, "second MPK1 header"), ("wrong.mpk", wrong, "value_z is 0.5")]
+    {
         let input = [dir.path().join(name)];
         fs::write(&input[0], bytes).unwrap();
         let error = repair(job(&input, &dir.path().join(format!("{name}.out"))), &OutputOptions::default());
@@ -246,7 +282,8 @@ fn a_header_states_more_and_never_something_else() {
     originals.iter().for_each(|record| record.encode(&mut old).unwrap());
     let input = [dir.path().join("old.mpk")];
     fs::write(&input[0], old).unwrap();
-    let options = SetHeaderOptions { fv_scale: Some(28), mate_slack: Some(100), ..SetHeaderOptions::default() };
+    let options =
+        SetHeaderOptions { fv_scale: Some(28), mate_slack: Some(100), ..SetHeaderOptions::default() };
     let out = dir.path().join("out");
     set_header(job(&input, &out), &options).unwrap();
     let stated = parts(&out);
@@ -308,17 +345,17 @@ fn a_merge_counts_the_joins_over_which_a_game_goes_on() {
 #[test]
 fn a_split_has_the_parts_that_were_asked_for() {
     let dir = tempfile::tempdir().unwrap();
-    // Games of 3, 5, 3, 2, 2 and 3 records.
+    // Games of 3, 5, 3, 3, 2 and 2 records.
     let inputs = write_parts(&dir.path().join("in"), ".mpk", &records(&GAMES), &[7]);
     let n = |n| NonZeroU64::new(n).unwrap();
     for (at, (by, whole_games, lengths)) in [
         (SplitBy::Parts(n(4)), false, &[5, 4, 5, 4][..]),
-        (SplitBy::Parts(n(3)), true, &[8, 5, 5]),
-        (SplitBy::Parts(n(7)), true, &[3, 5, 3, 2, 2, 3, 0]),
+        (SplitBy::Parts(n(3)), true, &[8, 6, 4]),
+        (SplitBy::Parts(n(7)), true, &[3, 5, 3, 3, 2, 2, 0]),
         (SplitBy::Records(n(8)), false, &[8, 8, 2]),
-        (SplitBy::Records(n(7)), true, &[8, 7, 3]),
+        (SplitBy::Records(n(7)), true, &[8, 8, 2]),
         (SplitBy::Records(n(9)), true, &[11, 7]),
-        (SplitBy::Games(n(4)), false, &[13, 5]),
+        (SplitBy::Games(n(4)), false, &[14, 4]),
     ]
     .into_iter()
     .enumerate()
@@ -354,7 +391,8 @@ fn a_drawn_split_takes_whole_games_and_the_same_ones_whatever_the_cutting() {
     let many = write_parts(&dir.path().join("many"), ".mpk", &all, &[1, 100, 3]);
     let run = |name: &str, inputs: &[PathBuf], seed, share| {
         let out = dir.path().join(name);
-        let options = SplitOptions { by: SplitBy::Validation { share, seed }, whole_games: false, output: every(100) };
+        let options =
+            SplitOptions { by: SplitBy::Validation { share, seed }, whole_games: false, output: every(100) };
         split(job(inputs, &out), &options).unwrap();
         [out.join("train"), out.join("validation")].map(|dir| contents(&dir))
     };
@@ -364,7 +402,8 @@ fn a_drawn_split_takes_whole_games_and_the_same_ones_whatever_the_cutting() {
     };
     assert!(streams(&first) == streams(&run("2", &many, 7, 0.25)), "the cutting shows");
     assert!(streams(&first) != streams(&run("3", &one, 8, 0.25)), "the seed does not");
-    let lineage = |set: usize| Lineage::beside(&dir.path().join(["1/train", "1/validation"][set])).unwrap().unwrap();
+    let lineage =
+        |set: usize| Lineage::beside(&dir.path().join(["1/train", "1/validation"][set])).unwrap().unwrap();
     assert_eq!(lineage(0), lineage(1));
     let named = |file: &manaka_edit::lineage::FileFacts| file.name.starts_with("validation/part-0000");
     assert!(lineage(0).steps[0].outputs.iter().any(named));
@@ -383,7 +422,8 @@ fn a_drawn_split_takes_whole_games_and_the_same_ones_whatever_the_cutting() {
         assert_eq!(next, Some(record));
     }
     for share in [0.0, 1.0, -1.0, f64::NAN] {
-        let options = SplitOptions { by: SplitBy::Validation { share, seed: 0 }, whole_games: false, output: every(1) };
+        let options =
+            SplitOptions { by: SplitBy::Validation { share, seed: 0 }, whole_games: false, output: every(1) };
         assert!(split(job(&one, &dir.path().join("x")), &options).unwrap_err().is_usage());
     }
 }
@@ -394,7 +434,8 @@ fn a_filter_takes_records_or_whole_games() {
     let inputs = write_parts(&dir.path().join("in"), ".mpk", &records(&GAMES), &[5]);
     let run = |name: &str, text: &str, take, invert| -> Report {
         let out = dir.path().join(name);
-        let options = FilterOptions { select: text.parse().unwrap(), take, invert, ..FilterOptions::default() };
+        let options =
+            FilterOptions { select: text.parse().unwrap(), take, invert, ..FilterOptions::default() };
         let report = filter(job(&inputs, &out), &options).unwrap();
         assert_eq!(report.step.records.output, read(&parts(&out)).len() as u64);
         report
@@ -403,7 +444,7 @@ fn a_filter_takes_records_or_whole_games() {
         let Figures::Filter(figures) = report.figures else { panic!("{report:?}") };
         (report.step.records.output, report.step.games.map(|games| games.output), figures.matching)
     };
-    // Plies up to 3: three, one, none, one, one and none.
+    // Plies up to 3: three, one, none, none, one and one.
     assert_eq!(kept(&run("1", "ply=..3", Take::Records, false)), (6, None, 6));
     assert_eq!(kept(&run("2", "ply=..3", Take::Records, true)), (12, None, 6));
     assert_eq!(kept(&run("3", "ply=..3", Take::GamesWithAny, false)), (3 + 5 + 2 + 2, Some(4), 6));
@@ -412,7 +453,10 @@ fn a_filter_takes_records_or_whole_games() {
     assert_eq!(kept(&run("6", "value-z=none", Take::Records, false)), (2, None, 2));
     let step = run("7", "ply=..3 side=b value-q=-0.5..1", Take::GamesWithAny, false).step;
     let options = |name: &str| step.options[name].clone();
-    assert_eq!((options("ply"), options("side"), options("games")), ("0..3".into(), "b".into(), "any".into()));
+    assert_eq!(
+        (options("ply"), options("side"), options("games")),
+        ("0..3".into(), "b".into(), "any".into())
+    );
     assert_eq!((options("value_q"), options("cp")), ("-0.5..1".into(), serde_json::Value::Null));
     assert_eq!(step.records.input, step.records.output + step.dropped["not_selected"].records);
 

@@ -247,7 +247,9 @@ pub fn run(args: Args) -> Result<Outcome> {
                 mate_slack: args.mate_slack,
                 output: args.output.options(),
             };
-            conclude(&args.streams, &args.output, &Bar::new("edit set-header"), |job| set_header(job, &options))
+            conclude(&args.streams, &args.output, &Bar::new("edit set-header"), |job| {
+                set_header(job, &options)
+            })
         }
         Edit::Repair(args) => {
             let options = args.output.options();

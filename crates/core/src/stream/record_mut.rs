@@ -61,7 +61,8 @@ mod tests {
     #[test]
     fn values_that_are_set_are_those_an_encoded_record_has() {
         let candidate = |bits, cp| Candidate { mv: Move16::from_bits(bits), visits: 7, cp };
-        let mut record = Record { ply: 9, candidates: vec![candidate(1, 2), candidate(3, 4)], ..Record::default() };
+        let mut record =
+            Record { ply: 9, candidates: vec![candidate(1, 2), candidate(3, 4)], ..Record::default() };
         let mut bytes = Vec::new();
         record.encode(&mut bytes).unwrap();
         bytes.extend_from_slice(b"behind");
@@ -72,15 +73,17 @@ mod tests {
         changed.set_value_z(-1.0);
         changed.set_value_q(0.25);
         changed.set_packed(&packed);
-        changed.map_candidates(|c| Candidate { cp: -c.cp, visits: c.visits + 1, mv: Move16::from_bits(c.mv.bits() + 1) });
+        changed.map_candidates(|c| Candidate {
+            cp: -c.cp,
+            visits: c.visits + 1,
+            mv: Move16::from_bits(c.mv.bits() + 1),
+        });
 
         record.value_z = -1.0;
         record.value_q = 0.25;
         record.packed = Packed::from_bytes(packed);
-        record.candidates = vec![
-            Candidate { visits: 8, ..candidate(2, -2) },
-            Candidate { visits: 8, ..candidate(4, -4) },
-        ];
+        record.candidates =
+            vec![Candidate { visits: 8, ..candidate(2, -2) }, Candidate { visits: 8, ..candidate(4, -4) }];
         let mut expected = Vec::new();
         record.encode(&mut expected).unwrap();
         expected.extend_from_slice(b"behind");
