@@ -5,6 +5,7 @@
 // Printing is what this crate is for.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that prints")]
 
+mod evaluators;
 mod exit;
 mod inputs;
 mod output;
@@ -30,6 +31,7 @@ enum Verb {
     Gensfen(Box<verbs::gensfen::Args>),
     Corpus(verbs::corpus::Args),
     Teacher(verbs::teacher::Args),
+    Match(Box<verbs::duel::Args>),
     Pack(verbs::pack::Args),
     Check(verbs::check::Args),
     Stat(verbs::stat::Args),
@@ -69,6 +71,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Gensfen(args) => verbs::gensfen::run(*args),
         Verb::Corpus(args) => verbs::corpus::run(args),
         Verb::Teacher(args) => verbs::teacher::run(args),
+        Verb::Match(args) => verbs::duel::run(*args),
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Stat(args) => verbs::stat::run(args),

@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod corpus;
+pub mod duel;
 pub mod generate;
 pub mod gensfen;
 pub mod info;
