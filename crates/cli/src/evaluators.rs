@@ -1,14 +1,15 @@
-//! Evaluators by their names on the command line.
+//! Evaluators by the names they have on the command line.
 
-use crate::exit::Usage;
-use anyhow::{Result, bail};
-use manaka_selfplay::{Evaluators, Uniform};
+use anyhow::Result;
+use manaka_selfplay::{Evaluators, Kp256, Uniform};
+use std::path::Path;
 use std::sync::Arc;
 
-/// The evaluators of this name, or of the net in this file.
+/// The evaluators of a name: `kp256` for the net that is in the binary, `uniform`, or the file of a net.
 pub fn evaluators(name: &str) -> Result<Arc<dyn Evaluators + Send>> {
-    match name {
-        "uniform" => Ok(Arc::new(Uniform::default())),
-        _ => bail!(Usage(format!("{name:?} is no evaluator"))),
-    }
+    Ok(match name {
+        "kp256" => Arc::new(Kp256::embedded()),
+        "uniform" => Arc::new(Uniform::default()),
+        path => Arc::new(Kp256::open(Path::new(path))?),
+    })
 }

@@ -31,6 +31,7 @@ enum Verb {
     Gensfen(Box<verbs::gensfen::Args>),
     Corpus(verbs::corpus::Args),
     Teacher(verbs::teacher::Args),
+    Selfplay(Box<verbs::selfplay::Args>),
     Match(Box<verbs::duel::Args>),
     Pack(verbs::pack::Args),
     Check(verbs::check::Args),
@@ -50,8 +51,15 @@ pub fn run() -> ExitCode {
 /// Runs one verb with the process's arguments: what `manaka-<verb>` does.
 #[must_use]
 pub fn run_verb(verb: &str) -> ExitCode {
+    run_preset(&[verb])
+}
+
+/// Runs one verb with options of a preset, which the process's arguments may override.
+#[must_use]
+pub fn run_preset(words: &[&str]) -> ExitCode {
     let mut args: Vec<OsString> = std::env::args_os().collect();
-    args.insert(args.len().min(1), verb.into());
+    let at = args.len().min(1);
+    args.splice(at..at, words.iter().map(OsString::from));
     run_from(args)
 }
 
@@ -71,6 +79,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Gensfen(args) => verbs::gensfen::run(*args),
         Verb::Corpus(args) => verbs::corpus::run(args),
         Verb::Teacher(args) => verbs::teacher::run(args),
+        Verb::Selfplay(args) => verbs::selfplay::run(*args),
         Verb::Match(args) => verbs::duel::run(*args),
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Check(args) => verbs::check::run(args),

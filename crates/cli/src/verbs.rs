@@ -7,6 +7,7 @@ pub mod generate;
 pub mod gensfen;
 pub mod info;
 pub mod pack;
+pub mod selfplay;
 pub mod stat;
 pub mod teacher;
 pub mod view;

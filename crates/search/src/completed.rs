@@ -24,32 +24,22 @@ pub(crate) struct Completed {
 
 impl Completed {
     pub fn new<M: Copy>(tree: &Tree<M>, node: &Node, gumbel: &Gumbel) -> Self {
-        let edges = node.edges();
         let (mut visits, mut most) = (0, 0);
-        let (mut mass, mut weighted, mut rest) = (0.0, 0.0, 0.0);
+        let (mut mass, mut weighted) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut unvisited: Option<usize> = None;
-        let mut best = f32::NEG_INFINITY;
-        for edge in edges {
+        for edge in node.visited() {
             let count = tree.visits[edge];
-            if count == 0 {
-                rest += f64::from(tree.priors[edge]);
-                if tree.logits[edge] > best {
-                    best = tree.logits[edge];
-                    unvisited = Some(edge);
-                }
-                continue;
-            }
             visits += count;
             most = most.max(count);
             // A visited move of no prior must not leave the mean without a weight.
             let prior = f64::from(tree.priors[edge].max(f32::MIN_POSITIVE));
-            let q = tree.q(edge);
+            let q = tree.means[edge];
             mass += prior;
             weighted += prior * q;
             low = low.min(q);
             high = high.max(q);
         }
+        let unvisited = node.next();
         let value = f64::from(node.value);
         let mix = if visits == 0 {
             value
@@ -70,12 +60,12 @@ impl Completed {
                 (slope, -low * slope)
             }
         };
-        Self { mix, visits, unvisited, unvisited_mass: rest, slope, shift }
+        Self { mix, visits, unvisited, unvisited_mass: node.rest, slope, shift }
     }
 
     /// completedQ of a move.
     pub fn q<M: Copy>(&self, tree: &Tree<M>, edge: usize) -> f64 {
-        if tree.visits[edge] > 0 { tree.q(edge) } else { self.mix }
+        if tree.visits[edge] > 0 { tree.means[edge] } else { self.mix }
     }
 
     /// σ(completedQ) of a move.
@@ -85,25 +75,23 @@ impl Completed {
 
     /// The logit of the improved policy, up to a constant of the node.
     pub fn logit<M: Copy>(&self, tree: &Tree<M>, node: &Node, edge: usize) -> f64 {
-        f64::from(tree.logits[edge]) - node.log_sum + self.sigma(tree, edge)
+        f64::from(tree.keys[edge]) - node.log_sum + self.sigma(tree, edge)
     }
 
     /// The highest of these logits, and Σ exp(logit − highest). Exponentials are taken of visited moves only: all
     /// others have the same value, so their share follows from the priors.
     pub fn normaliser<M: Copy>(&self, tree: &Tree<M>, node: &Node) -> (f64, f64) {
-        let visited = || node.edges().filter(|&edge| tree.visits[edge] > 0);
         let mut top = self.unvisited.map_or(f64::NEG_INFINITY, |edge| self.logit(tree, node, edge));
-        for edge in visited() {
+        for edge in node.visited() {
             top = top.max(self.logit(tree, node, edge));
         }
-        let mut sum: f64 = visited().map(|edge| libm::exp(self.logit(tree, node, edge) - top)).sum();
+        let mut sum: f64 = node.visited().map(|edge| libm::exp(self.logit(tree, node, edge) - top)).sum();
         if self.unvisited.is_some() {
             let unvisited = self.slope * self.mix + self.shift;
             sum += if self.unvisited_mass > FAINT {
                 self.unvisited_mass * libm::exp(unvisited - top)
             } else {
-                node.edges()
-                    .filter(|&edge| tree.visits[edge] == 0)
+                (node.visited().end..node.edges().end)
                     .map(|edge| libm::exp(self.logit(tree, node, edge) - top))
                     .sum()
             };

@@ -13,65 +13,42 @@ pub(crate) struct Sums {
     pub mean: f64,
 }
 
-/// The move of the highest Q + U, the first of equals.
+/// The edge of the highest Q + U, of equals the first by place.
 pub(crate) fn edge<M: Copy>(tree: &Tree<M>, node: &Node, puct: &Puct, sums: Sums) -> usize {
-    let range = node.edges();
-    let (start, end) = (range.start, range.end);
-    let (visits, totals, priors) =
-        (&tree.visits[start..end], &tree.totals[start..end], &tree.priors[start..end]);
-    let Sums { visits: all, mean } = sums;
-    let (mut low, mut high) = (mean, mean);
-    if puct.q == PuctQ::Siblings {
-        for (&count, &sum) in visits.iter().zip(totals) {
-            if count > 0 {
-                let q = sum / f64::from(count);
-                low = low.min(q);
-                high = high.max(q);
-            }
-        }
-    }
+    let visited = node.visited();
+    let (means, urges) = (&tree.means[visited.clone()], &tree.urges[visited.clone()]);
+    let Sums { visits, mean } = sums;
     // q = slope · value + shift.
     let (slope, shift, unvisited) = match puct.q {
         PuctQ::Unit(Unvisited::Loss) => (0.5, 0.5, 0.0),
         PuctQ::Unit(Unvisited::Node) => (0.5, 0.5, f64::midpoint(1.0, mean)),
         PuctQ::Unit(Unvisited::Below(below)) => (0.5, 0.5, (f64::midpoint(1.0, mean) - below).max(0.0)),
         PuctQ::Siblings => {
+            let low = means.iter().copied().fold(mean, f64::min);
+            let high = means.iter().copied().fold(mean, f64::max);
             let slope = 1.0 / (high - low).max(1e-8);
             (slope, -low * slope, 0.0)
         }
     };
-    let factor = all.sqrt() * (libm::log((1.0 + all + puct.c_base) / puct.c_base) + puct.c_init);
-    let mut best = (start, f64::NEG_INFINITY);
-    // Among the unvisited the highest prior decides, without arithmetic.
-    let mut fresh: Option<usize> = None;
-    let mut highest = f32::NEG_INFINITY;
-    for (index, ((&count, &sum), &prior)) in visits.iter().zip(totals).zip(priors).enumerate() {
-        if count == 0 {
-            if prior > highest {
-                (fresh, highest) = (Some(start + index), prior);
-            }
-            continue;
-        }
-        let count = f64::from(count);
-        let score = slope * (sum / count) + shift + factor * f64::from(prior) / (1.0 + count);
-        if score > best.1 {
-            best = (start + index, score);
-        }
-    }
-    if let Some(edge) = fresh {
-        let score = unvisited + factor * f64::from(highest);
-        if score > best.1 || (score == best.1 && edge < best.0) {
+    let factor = visits.sqrt() * (libm::log((1.0 + visits + puct.c_base) / puct.c_base) + puct.c_init);
+    let mut best = (visited.start, f64::NEG_INFINITY);
+    let mut offer = |edge: usize, score: f64| {
+        if score > best.1 || (score == best.1 && tree.place(edge) < tree.place(best.0)) {
             best = (edge, score);
         }
+    };
+    for (edge, (&mean, &urge)) in visited.zip(means.iter().zip(urges)) {
+        offer(edge, slope * mean + shift + factor * urge);
+    }
+    if let Some(next) = node.next() {
+        offer(next, unvisited + factor * f64::from(tree.priors[next]));
     }
     best.0
 }
 
-/// Mixes Dirichlet noise into the priors of a node.
-#[expect(clippy::cast_possible_truncation, reason = "priors are kept in f32")]
+/// Mixes Dirichlet noise into the priors of the root.
 pub(crate) fn add_noise<M: Copy>(
     tree: &mut Tree<M>,
-    node: &Node,
     puct: &Puct,
     random: &mut Random,
     shares: &mut Vec<f64>,
@@ -80,11 +57,9 @@ pub(crate) fn add_noise<M: Copy>(
         return;
     }
     shares.clear();
-    shares.resize(node.edges().len(), 0.0);
+    shares.resize(tree.nodes[0].len(), 0.0);
     random.dirichlet(puct.noise_alpha, shares);
-    for (prior, share) in tree.priors[node.edges()].iter_mut().zip(shares) {
-        *prior = ((1.0 - puct.noise_share) * f64::from(*prior) + puct.noise_share * *share) as f32;
-    }
+    tree.mix(0, |place, prior| (1.0 - puct.noise_share) * prior + puct.noise_share * shares[place]);
 }
 
 /// The place of the most visited move, the first of equals.

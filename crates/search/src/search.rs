@@ -7,7 +7,7 @@ use crate::outcome::{Outcome, RootMove};
 use crate::puct::Sums;
 use crate::quantum::quanta;
 use crate::random::Random;
-use crate::tree::{Node, Tree};
+use crate::tree::{Key, Node, Tree};
 use crate::{considered_visits, gumbel, puct};
 
 /// What a search wants next.
@@ -50,11 +50,15 @@ pub struct Search<M> {
     total: f64,
     /// Edges from the root to the position in hand.
     line: Vec<usize>,
+    /// The node that the last of them leads from.
+    parent: usize,
     /// Moves of `line` that are played on the game.
     played: usize,
     /// Moves of the position that waits for its evaluation.
     leaf: Vec<M>,
     shares: Vec<f64>,
+    edges: Vec<usize>,
+    counts: Vec<u32>,
     outcome: Outcome<M>,
 }
 
@@ -65,9 +69,13 @@ impl<M: Copy> Search<M> {
     /// [`Error::Option`] for a constant that is out of its range.
     pub fn new(options: Options) -> Result<Self> {
         options.check()?;
+        let key = match options.rule {
+            Rule::Puct(_) => Key::Prior,
+            Rule::Gumbel(_) => Key::Logit,
+        };
         Ok(Self {
             options,
-            tree: Tree::new(),
+            tree: Tree::new(key),
             state: State::Idle,
             ply: 0,
             random: None,
@@ -76,9 +84,12 @@ impl<M: Copy> Search<M> {
             done: 0,
             total: 0.0,
             line: Vec::new(),
+            parent: 0,
             played: 0,
             leaf: Vec::new(),
             shares: Vec::new(),
+            edges: Vec::new(),
+            counts: Vec::new(),
             outcome: Outcome::default(),
         })
     }
@@ -173,8 +184,10 @@ impl<M: Copy> Search<M> {
         if self.tree.nodes.is_empty() {
             self.plant(logits, value)?;
         } else {
-            self.tree.add(self.line.last().copied(), &self.leaf, logits, value)?;
-            self.back_up(value);
+            let leaf = std::mem::take(&mut self.leaf);
+            let grown = self.grow(&leaf, logits, value);
+            self.leaf = leaf;
+            grown?;
         }
         self.state = State::Running;
         Ok(())
@@ -207,10 +220,10 @@ impl<M: Copy> Search<M> {
             return Err(Error::NoiseCount { found: self.gumbel.len(), wanted: legal });
         }
         self.tree.add(None, &self.leaf, logits, value)?;
-        let root = self.tree.open(0);
+        self.tree.open(0);
         match (&self.options.rule, &mut self.random) {
             (Rule::Puct(puct), Some(random)) => {
-                puct::add_noise(&mut self.tree, &root, puct, random, &mut self.shares);
+                puct::add_noise(&mut self.tree, puct, random, &mut self.shares);
             }
             (Rule::Puct(_), None) => {}
             (Rule::Gumbel(gumbel), random) => {
@@ -228,23 +241,26 @@ impl<M: Copy> Search<M> {
     /// One simulation, or the first part of one: whether a position waits for its evaluation.
     fn simulate<G: Game<Move = M>>(&mut self, game: &mut G) -> Result<bool> {
         self.line.clear();
-        let mut node = self.tree.nodes[0];
+        let mut index = 0;
         loop {
+            let node = self.tree.nodes[index];
             let edge = self.select(&node);
             self.line.push(edge);
+            self.parent = index;
             if let Some(child) = self.tree.child(edge) {
-                node = self.tree.nodes[child];
-                if node.is_over() {
+                let below = self.tree.nodes[child];
+                if below.is_over() {
                     // Moves up to the one before were played.
                     self.unwind(game);
-                    self.back_up(node.value);
+                    self.back_up(below.value);
                     return Ok(false);
                 }
-                self.play(game, edge);
-                node = self.tree.open(child);
+                self.play(game, &node, edge);
+                self.tree.open(child);
+                index = child;
                 continue;
             }
-            self.play(game, edge);
+            self.play(game, &node, edge);
             self.leaf.clear();
             let known = match game.status(&mut self.leaf) {
                 Status::Over(value) => Some(in_range(value)),
@@ -260,16 +276,23 @@ impl<M: Copy> Search<M> {
                 return Ok(true);
             };
             self.unwind(game);
-            let value = value?;
-            self.tree.add(Some(edge), &[], &[], value)?;
-            self.back_up(value);
+            self.grow(&[], &[], value?)?;
             return Ok(false);
         }
     }
 
-    fn play<G: Game<Move = M>>(&mut self, game: &mut G, edge: usize) {
-        game.play(self.tree.moves[edge]);
+    fn play<G: Game<Move = M>>(&mut self, game: &mut G, node: &Node, edge: usize) {
+        game.play(self.tree.mv(node, edge));
         self.played += 1;
+    }
+
+    /// Adds the position at the end of the line and the simulation that found it.
+    fn grow(&mut self, moves: &[M], logits: &[f32], value: f32) -> Result<()> {
+        if let Some(edge) = self.line.last_mut() {
+            *edge = self.tree.add(Some((self.parent, *edge)), moves, logits, value)?;
+        }
+        self.back_up(value);
+        Ok(())
     }
 
     fn back_up(&mut self, value: f32) {
@@ -303,25 +326,32 @@ impl<M: Copy> Search<M> {
     fn finish(&mut self) {
         let tree = &self.tree;
         let root = tree.nodes[0];
-        let edges = root.edges();
         let budget = f64::from(self.options.budget);
         let outcome = &mut self.outcome;
         (outcome.evaluation, outcome.budget) = (root.value, self.options.budget);
         outcome.mean = (f64::from(root.value) + self.total) / (1.0 + budget);
+        // The root's edges by place: what comes out has the order of the game.
+        self.edges.clear();
+        self.edges.resize(root.len(), 0);
+        for edge in root.edges() {
+            self.edges[tree.place(edge)] = edge;
+        }
         match &self.options.rule {
             Rule::Puct(puct) => {
                 outcome.value = self.total / budget;
+                self.counts.clear();
+                self.counts.extend(self.edges.iter().map(|&edge| tree.visits[edge]));
                 self.shares.clear();
-                self.shares.extend(tree.visits[edges.clone()].iter().map(|&count| f64::from(count) / budget));
-                let visits = &tree.visits[edges.clone()];
+                self.shares.extend(self.counts.iter().map(|&count| f64::from(count) / budget));
                 outcome.chosen = match &mut self.random {
-                    Some(random) => puct::chosen(visits, puct.temperature.at(self.ply), random),
-                    None => puct::most_visited(visits),
+                    Some(random) => puct::chosen(&self.counts, puct.temperature.at(self.ply), random),
+                    None => puct::most_visited(&self.counts),
                 };
             }
             Rule::Gumbel(gumbel) => {
                 outcome.value = gumbel::improved(tree, &root, gumbel, &mut self.shares);
-                outcome.chosen = gumbel::chosen(tree, &root, gumbel, &self.gumbel).unwrap_or(0);
+                outcome.chosen =
+                    gumbel::chosen(tree, &root, gumbel, &self.gumbel).map_or(0, |edge| tree.place(edge));
             }
         }
         // Means of numbers in −1 to 1; the last digit of a sum may say otherwise.
@@ -329,12 +359,12 @@ impl<M: Copy> Search<M> {
         outcome.mean = outcome.mean.clamp(-1.0, 1.0);
         let by_visits = matches!(self.options.rule, Rule::Puct(_));
         outcome.moves.clear();
-        outcome.moves.extend(edges.zip(&self.shares).map(|(edge, &policy)| {
+        outcome.moves.extend(self.edges.iter().zip(&self.shares).map(|(&edge, &policy)| {
             let visits = tree.visits[edge];
             RootMove {
-                mv: tree.moves[edge],
+                mv: tree.mv(&root, edge),
                 visits,
-                q: (visits > 0).then(|| tree.q(edge)),
+                q: (visits > 0).then(|| tree.means[edge]),
                 prior: tree.prior(&root, edge),
                 policy,
                 target: if by_visits { visits } else { quanta(policy) },

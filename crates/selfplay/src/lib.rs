@@ -7,7 +7,8 @@
 //! * `selfplay.json`: what was played how, and what came of it: a [`Report`].
 //!
 //! The parts are there for others to use: [`Shogi`] is a game with every rule that ends it, which a
-//! [`manaka_search::Search`] can search; an [`Evaluator`] judges the positions that a search asks about.
+//! [`manaka_search::Search`] can search; an [`Evaluator`] judges the positions that a search asks about:
+//! [`Kp256`], whose net is in the binary, or [`Uniform`], which knows nothing.
 //!
 //! # What is promised
 //!
@@ -34,8 +35,10 @@
 
 mod ending;
 mod error;
+mod estimate;
 mod evaluator;
 mod game;
+mod kp;
 mod options;
 mod playing;
 mod report;
@@ -43,8 +46,10 @@ mod run;
 
 pub use ending::{End, Ending, Winner};
 pub use error::{Error, EvaluatorError, Result};
+pub use estimate::{Estimate, estimate};
 pub use evaluator::{Evaluator, Evaluators, Identity, Replies, Reply, ReplyMut, Request, Uniform};
 pub use game::Shogi;
+pub use kp::Kp256;
 pub use options::{Openings, Options, Resign};
 pub use report::{GameLine, Live, Observer, Report, Totals};
 pub use run::{DATA, JOURNAL, REPORT, run};

@@ -5,6 +5,7 @@ mod settings;
 mod store;
 mod worker;
 
+pub(crate) use numbers::window;
 pub use store::{DATA, JOURNAL, REPORT};
 
 use crate::error::{Error, Result};

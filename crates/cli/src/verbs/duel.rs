@@ -23,7 +23,7 @@ use crate::evaluators::evaluators;
 
 /// Play two players against each other: same openings, colours swapped, Elo with error bars.
 ///
-/// A player is a net with a search (`kp256`, or the file of a net), `policy:NET` for a net's policy without a search,
+/// A player is a net with a search (`kp256` for the net in the binary, the file of a net, or `uniform`), `policy:NET` for a net's policy without a search,
 /// `random`, or `usi:COMMAND`. Nets search without noise, so a match of them depends on --seed alone, not on --threads.
 /// Games come in pairs: both begin from the same opening, and each player has the first move once.
 #[derive(clap::Args, Debug)]

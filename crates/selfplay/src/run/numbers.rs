@@ -13,6 +13,12 @@ pub(crate) enum Next {
     Done,
 }
 
+/// How many games may be begun behind the first that is not written. A game's records are 20 to 200 KB, and some games
+/// last several times as long as others.
+pub(crate) const fn window(in_play: u64) -> u64 {
+    64 + 4 * in_play
+}
+
 /// Hands out the numbers of games in their order, and holds back those far ahead of the first that is not yet written:
 /// they would pile up in memory.
 #[derive(Debug)]

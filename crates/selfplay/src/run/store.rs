@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::report::{GameLine, Report, Totals, hash};
 use crate::run::settings::difference;
 use manaka_core::conventions::Conventions;
-use manaka_core::stream::{FileSink, HEADER_LEN, RecordRef, StreamWriter};
+use manaka_core::stream::{FileSink, HEADER_LEN, Header, RecordRef, StreamWriter};
 use manaka_core::whole_file::{Existing, WholeFile};
 use serde_json::Value;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -259,6 +259,12 @@ fn recover(
     let data_len = data.metadata().map_err(Error::io(data_path))?.len();
     let journal_len = journal.metadata().map_err(Error::io(journal_path))?.len();
     let mut whole = if data_len < HEADER_LEN as u64 { 0 } else { HEADER_LEN as u64 };
+    let wanted = Header::new(Conventions::VISITS).encode();
+    let mut header = Vec::new();
+    (&data).take(HEADER_LEN as u64).read_to_end(&mut header).map_err(Error::io(data_path))?;
+    if !wanted.starts_with(&header) {
+        return Err(Error::damaged(data_path, "it does not begin as a stream of visits does"));
+    }
     data.seek(SeekFrom::Start(whole)).map_err(Error::io(data_path))?;
     let mut data_reader = BufReader::with_capacity(1 << 20, &data);
     let (mut lines, mut text, mut told) = (BufReader::new(&*journal), Vec::new(), 0);
