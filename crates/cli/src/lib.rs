@@ -5,6 +5,7 @@
 // Printing is what this crate is for.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that prints")]
 
+mod evaluators;
 mod exit;
 mod inputs;
 mod output;
@@ -30,6 +31,8 @@ enum Verb {
     Gensfen(Box<verbs::gensfen::Args>),
     Corpus(verbs::corpus::Args),
     Teacher(verbs::teacher::Args),
+    Selfplay(Box<verbs::selfplay::Args>),
+    Match(Box<verbs::duel::Args>),
     Pack(verbs::pack::Args),
     Check(verbs::check::Args),
     Stat(verbs::stat::Args),
@@ -39,6 +42,7 @@ enum Verb {
     Info(verbs::info::Args),
     View(Box<verbs::view::Args>),
     Cat(Box<verbs::cat::Args>),
+    TrainKp(verbs::train_kp::Args),
     Completions(verbs::generate::CompletionsArgs),
     Man(verbs::generate::ManArgs),
 }
@@ -52,8 +56,15 @@ pub fn run() -> ExitCode {
 /// Runs one verb with the process's arguments: what `manaka-<verb>` does.
 #[must_use]
 pub fn run_verb(verb: &str) -> ExitCode {
+    run_preset(&[verb])
+}
+
+/// Runs one verb with options of a preset, which the process's arguments may override.
+#[must_use]
+pub fn run_preset(words: &[&str]) -> ExitCode {
     let mut args: Vec<OsString> = std::env::args_os().collect();
-    args.insert(args.len().min(1), verb.into());
+    let at = args.len().min(1);
+    args.splice(at..at, words.iter().map(OsString::from));
     run_from(args)
 }
 
@@ -73,6 +84,8 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Gensfen(args) => verbs::gensfen::run(*args),
         Verb::Corpus(args) => verbs::corpus::run(args),
         Verb::Teacher(args) => verbs::teacher::run(args),
+        Verb::Selfplay(args) => verbs::selfplay::run(*args),
+        Verb::Match(args) => verbs::duel::run(*args),
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Stat(args) => verbs::stat::run(args),
@@ -82,6 +95,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Info(args) => verbs::info::run(args),
         Verb::View(args) => verbs::view::run(*args),
         Verb::Cat(args) => verbs::cat::run(*args),
+        Verb::TrainKp(args) => verbs::train_kp::run(args),
         Verb::Completions(args) => verbs::generate::completions(&args, Cli::command()),
         Verb::Man(args) => verbs::generate::man(&args, Cli::command()),
     };

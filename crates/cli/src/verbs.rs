@@ -6,14 +6,17 @@ pub mod check;
 mod conditions;
 pub mod corpus;
 pub mod cut;
+pub mod duel;
 pub mod edit;
 pub mod generate;
 pub mod gensfen;
 pub mod info;
 pub mod pack;
 mod raw;
+pub mod selfplay;
 pub mod stat;
 pub mod teacher;
+pub mod train_kp;
 pub mod view;
 
 use std::num::NonZeroUsize;

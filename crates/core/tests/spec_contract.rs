@@ -328,6 +328,7 @@ fn every_section_that_code_cites_exists() {
         "loading.md",
         "nnbin.md",
         "search.md",
+        "selfplay.md",
     ];
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);

@@ -1,6 +1,6 @@
-//! What the outside world hands over: corpus parquet (corpus.md) and raw PSV (psv.md).
+//! What the outside world hands over: corpus parquet (corpus.md), raw PSV (psv.md), opening books.
 //!
-//! [`psv`] reads and writes raw records, [`from_psv()`] turns them into a corpus, [`write`](mod@write) writes one.
+//! [`book`] reads opening books. [`psv`] reads and writes raw records, [`from_psv()`] turns them into a corpus, [`write`](mod@write) writes one.
 //!
 //! [`CorpusFile`] opens a file and proves its columns; [`Batches`] walks a row group in bounded [`Rows`]; a [`Row`] is
 //! a view of one of them. Nothing here judges a row: values come as they are stored, nulls included.
@@ -22,6 +22,7 @@
 //! ```
 #![warn(clippy::unwrap_used, clippy::expect_used, clippy::cast_possible_truncation)]
 
+pub mod book;
 mod column;
 mod error;
 mod file;

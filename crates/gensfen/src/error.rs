@@ -1,6 +1,7 @@
 //! Why a run does not start, or stops.
 
 use crate::fault::Fault;
+use manaka_corpus::book::BookError;
 use manaka_corpus::psv;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,16 +25,9 @@ pub enum Error {
     /// Options that make no sense.
     #[error("{0}")]
     Option(String),
-    /// A line of the opening book is no position.
-    #[error("{}: line {line}: {reason}", path.display())]
-    Book {
-        /// The book.
-        path: PathBuf,
-        /// The line, from 1; 0 for the book as a whole.
-        line: usize,
-        /// What is wrong.
-        reason: String,
-    },
+    /// The opening book cannot be read, or a line of it is no position.
+    #[error(transparent)]
+    Book(#[from] BookError),
     /// The engine cannot do what it is asked for.
     #[error("{engine}: {reason}")]
     Unsuitable {

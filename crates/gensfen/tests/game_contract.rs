@@ -5,6 +5,7 @@ mod games;
 use games::{book, fake, mv, packed, play, side};
 use manaka_core::Color;
 use manaka_core::sfen::STARTPOS;
+use manaka_corpus::book::BookError;
 use manaka_gensfen::{Ending, Error, Outcome, RANDOM_MOVE_PAD, run};
 use std::collections::HashSet;
 
@@ -108,7 +109,7 @@ fn the_move_number_of_the_board_ends_the_game_whatever_it_began_with() {
     options.play.max_ply = 2;
     let dir = tempfile::tempdir().unwrap();
     let error = run(&options, dir.path(), &()).unwrap_err();
-    assert!(matches!(error, Error::Book { line: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Book(BookError::Line { line: 1, .. })), "{error}");
 }
 
 #[test]

@@ -117,6 +117,31 @@ impl Repetition {
         Occurrence { count: seen.count, verdict }
     }
 
+    /// What [`push`](Self::push) said, or would have said, of the last position.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_from(4)
+    }
+
+    /// The verdict on the last position, if it has stood on the board so often.
+    fn verdict_from(&self, times: u32) -> Verdict {
+        let Some(ply) = self.plies.last() else { return Verdict::None };
+        match self.seen.get(&ply.position) {
+            Some(seen) if seen.count >= times => verdict(&seen.first, &ply.moves),
+            _ => Verdict::None,
+        }
+    }
+
+    /// What the rules would say of the last position if it stood on the board for the fourth time already; none when this
+    /// is the first time.
+    ///
+    /// Searches take the second time for the fourth: who could repeat once can do so again, and a line that leads
+    /// nowhere new need not be followed.
+    #[must_use]
+    pub fn foreseen(&self) -> Verdict {
+        self.verdict_from(2)
+    }
+
     /// Takes the last position back; false when there is none.
     pub fn pop(&mut self) -> bool {
         let Some(ply) = self.plies.pop() else { return false };

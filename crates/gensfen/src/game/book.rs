@@ -1,193 +1,63 @@
-//! The positions that games begin from.
+//! The order in which games take the positions of the opening book.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::game::dice::{Dice, Purpose};
-use manaka_core::sfen::STARTPOS;
-use manaka_core::{Move16, Packed};
-use manaka_shogi::Board;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use manaka_corpus::book::{self, Opening};
 use std::path::Path;
-use xxhash_rust::xxh3::Xxh3;
 
-/// Bytes of the longest line of a book.
-const LINE: u64 = 64 << 10;
-/// Positions of the largest book.
-const POSITIONS: usize = 1 << 24;
-
-/// A position to begin from, and its move number.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Opening {
-    pub packed: Packed,
-    pub ply: u16,
-}
-
-/// All of them, and the order in which games take them.
+/// The positions that games begin from, in an order of the seed.
 #[derive(Debug)]
 pub(crate) struct Book {
-    openings: Vec<Opening>,
+    book: book::Book,
     order: Vec<u32>,
-    /// Of the bytes of the file; 0 without one.
-    hash: u64,
 }
 
 impl Book {
     /// The starting position alone.
     pub(crate) fn startpos() -> Result<Self> {
-        let opening = parse(STARTPOS, u16::MAX);
-        let opening = opening.map_err(|reason| Error::Book { path: STARTPOS.into(), line: 0, reason })?;
-        Ok(Self { openings: vec![opening], order: vec![0], hash: 0 })
+        Ok(Self { book: book::Book::startpos()?, order: vec![0] })
     }
 
-    /// Reads a file with a position in each line: an SFEN, `sfen …`, `startpos`, the last two also with `moves …`
-    /// behind them, and `position` in front. Empty lines and those that begin with `#` are passed over.
+    /// Reads a file of positions.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Book`] with the first line that is no position to play on, or whose move number leaves
-    /// nothing up to `max_ply`.
+    /// [`Error::Book`](crate::Error::Book).
     pub(crate) fn read(path: &Path, max_ply: u16, seed: u64) -> Result<Self> {
-        let mut file = BufReader::new(File::open(path).map_err(Error::io(path))?);
-        let (mut openings, mut hash, mut line) = (Vec::new(), Xxh3::new(), Vec::new());
-        for number in 1.. {
-            line.clear();
-            let read = file.by_ref().take(LINE).read_until(b'\n', &mut line).map_err(Error::io(path))?;
-            let fault = |reason: String| Error::Book { path: path.to_owned(), line: number, reason };
-            if read == 0 {
-                break;
-            }
-            if read as u64 == LINE {
-                return Err(fault("a line without an end".to_owned()));
-            }
-            hash.update(&line);
-            let text = str::from_utf8(&line).map_err(|_| fault("not UTF-8".to_owned()))?;
-            let text = text.trim_start_matches('\u{feff}').trim();
-            if text.is_empty() || text.starts_with('#') {
-                continue;
-            }
-            if openings.len() == POSITIONS {
-                return Err(fault(format!("more than {POSITIONS} positions")));
-            }
-            openings.push(parse(text, max_ply).map_err(fault)?);
-        }
-        if openings.is_empty() {
-            let reason = "no position".to_owned();
-            return Err(Error::Book { path: path.to_owned(), line: 0, reason });
-        }
-        let mut order: Vec<u32> = (0..).take(openings.len()).collect();
+        let book = book::Book::read(path, max_ply)?;
+        let mut order: Vec<u32> = (0..).take(book.openings().len()).collect();
         Dice::new(seed, Purpose::Book, 0).shuffle(&mut order);
-        Ok(Self { openings, order, hash: hash.digest() })
+        Ok(Self { book, order })
     }
 
     /// The position of a game. Games go through the whole book before one comes again.
     pub(crate) fn opening(&self, game: u64) -> Opening {
         let turn = usize::try_from(game % self.order.len() as u64).unwrap_or(0);
-        self.openings[self.order[turn] as usize]
+        self.book.openings()[self.order[turn] as usize]
     }
 
     pub(crate) const fn len(&self) -> usize {
-        self.openings.len()
+        self.order.len()
     }
 
     pub(crate) const fn hash(&self) -> u64 {
-        self.hash
-    }
-}
-
-/// One line, or what is wrong with it.
-fn parse(text: &str, max_ply: u16) -> Result<Opening, String> {
-    let text = text.strip_prefix("position ").unwrap_or(text).trim_start();
-    let (position, moves) = match text.split_once(" moves") {
-        Some((position, moves)) if moves.is_empty() || moves.starts_with(' ') => (position.trim(), moves),
-        _ => (text, ""),
-    };
-    let sfen = match position {
-        "startpos" => STARTPOS,
-        sfen => sfen.strip_prefix("sfen ").unwrap_or(sfen).trim(),
-    };
-    let (packed, ply) = Packed::from_sfen(sfen).map_err(|error| error.to_string())?;
-    let mut board = Board::from_packed(&packed, ply.unwrap_or(1)).map_err(|error| error.to_string())?;
-    for (at, word) in moves.split_ascii_whitespace().enumerate() {
-        let mv = Move16::from_usi(word).ok_or_else(|| format!("move {}: {word:?} is no move", at + 1))?;
-        board.play(mv).map_err(|error| format!("move {}: {error}", at + 1))?;
-    }
-    if board.is_mated() {
-        return Err("the side to move is mated".to_owned());
-    }
-    let ply = board.ply();
-    match u16::try_from(ply) {
-        Ok(ply) if ply <= max_ply => Ok(Opening { packed: board.to_packed(), ply }),
-        _ => Err(format!("move number {ply} is beyond max_ply {max_ply}; no move could be played")),
+        self.book.hash()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use manaka_core::sfen::STARTPOS;
     use std::collections::HashSet;
     use std::fs;
-
-    fn book(text: &str) -> Result<Book> {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("book.txt");
-        fs::write(&path, text).unwrap();
-        Book::read(&path, 320, 1)
-    }
-
-    #[test]
-    fn every_way_of_writing_a_position_is_read() {
-        let after = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
-        for (text, ply) in [
-            (after, 2),
-            ("sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2", 2),
-            ("startpos moves 7g7f", 2),
-            ("position startpos moves 7g7f\r", 2),
-            (&format!("sfen {STARTPOS} moves 7g7f"), 2),
-            (&format!("position sfen {STARTPOS} moves  7g7f "), 2),
-            ("\u{feff}# a comment\n\nlnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w -", 1),
-        ] {
-            let book = book(text).unwrap();
-            let (packed, _) = Packed::from_sfen(after).unwrap();
-            assert_eq!(book.openings, [Opening { packed, ply }], "{text}");
-        }
-        assert_eq!(
-            book("startpos\nstartpos moves\n").unwrap().opening(1),
-            Book::startpos().unwrap().opening(0)
-        );
-        // The move number of the text, not the number of moves behind it.
-        let advanced = STARTPOS.replace(" 1", " 101");
-        assert_eq!(book(&format!("sfen {advanced} moves 7g7f 3c3d")).unwrap().openings[0].ply, 103);
-    }
-
-    #[test]
-    fn a_line_that_is_no_position_is_named() {
-        for (text, line, reason) in [
-            ("startpos\nstartpos moves 7g7e\n", 2, "move 1: 7g7e is not legal"),
-            ("startpos moves 7g7f 3c3d x\n", 1, "move 3: \"x\" is no move"),
-            ("startpos moves7g7f\n", 1, "malformed SFEN"),
-            ("\n\n4k4/9/9/9/9/9/9/9/9 b - 1\n", 3, "no_black_king"),
-            ("4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1\n", 1, "mated"),
-            ("4k4/9/9/9/9/9/9/9/4K4 b - 321\n", 1, "move number 321 is beyond max_ply 320"),
-            ("4k4/9/9/9/9/9/9/9/4K4 b - 320 moves 5i5h\n", 1, "move number 321"),
-            ("4k4/9/9/9/9/9/9/9/4R4 b K 1\n", 1, "malformed"),
-            ("# nothing\n", 0, "no position"),
-            ("", 0, "no position"),
-        ] {
-            match book(text).unwrap_err() {
-                Error::Book { line: at, reason: why, .. } => {
-                    assert_eq!(at, line, "{text}");
-                    assert!(why.contains(reason), "{why}");
-                }
-                other => panic!("{other}"),
-            }
-        }
-        let long = format!("startpos moves {}", "7g7f ".repeat(20_000));
-        assert!(book(&long).unwrap_err().to_string().contains("line 1: a line without an end"));
-    }
 
     #[test]
     fn every_position_is_used_before_one_comes_again_in_an_order_of_the_seed() {
         let lines: String = (1..=20).map(|ply| STARTPOS.replace(" 1", &format!(" {ply}\n"))).collect();
-        let book = book(&lines).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("book.txt");
+        fs::write(&path, lines).unwrap();
+        let book = Book::read(&path, 320, 1).unwrap();
         let plies =
             |games: std::ops::Range<u64>| games.map(|game| book.opening(game).ply).collect::<Vec<_>>();
         assert_eq!(plies(0..20).iter().collect::<HashSet<_>>().len(), 20);

@@ -3,13 +3,13 @@
 use crate::RANDOM_MOVE_PAD;
 use crate::ending::{Ending, Outcome};
 use crate::fault::{FaultKind, Halt};
-use crate::game::book::Opening;
 use crate::game::choice::Chooser;
 use crate::game::dice::Dice;
 use crate::options::PlayOptions;
 use crate::usi::{Answer, Block, Engine, MateScale, Reply};
 use manaka_core::sfen::STARTPOS;
 use manaka_core::{Color, Move16, Packed};
+use manaka_corpus::book::Opening;
 use manaka_corpus::psv::Record;
 use manaka_shogi::{Board, Repetition, Verdict};
 use std::fmt::Write;
