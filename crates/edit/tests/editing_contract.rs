@@ -416,8 +416,12 @@ fn a_drawn_split_takes_whole_games_and_the_same_ones_whatever_the_cutting() {
     assert!((38..=112).contains(&games), "{games}");
     let mut rest = left.iter().peekable();
     let mut out = taken.iter().peekable();
+    // Plies of these games rise by one, so a game that was torn apart shows in either set.
+    for set in [&taken, &left] {
+        assert!(set.windows(2).all(|pair| pair[1].ply == 1 || pair[1].ply == pair[0].ply + 1));
+    }
     for record in &all {
-        // Order is kept in both, and a game goes to one of them: its later records follow its first.
+        // Order is kept in both.
         let next = if rest.peek() == Some(&record) { rest.next() } else { out.next() };
         assert_eq!(next, Some(record));
     }
