@@ -204,3 +204,25 @@ fn check_answered_by_check_all_along_is_a_draw() {
     }
     assert_eq!(last, Some(said(4, BLACK_LOSES)));
 }
+
+#[test]
+fn what_a_repetition_would_come_to_is_foreseen_from_the_second_time_on() {
+    let (mut game, _) = Game::from("4k4/9/9/9/5R3/9/9/9/4K4 b - 1");
+    let cycle = ["4e5e", "5a4a", "5e4e", "4a5a"];
+    for time in 1..=4 {
+        let foreseen = game.history.foreseen();
+        assert_eq!(foreseen, if time == 1 { GOES_ON } else { BLACK_LOSES }, "time {time}");
+        assert_eq!(game.history.verdict(), if time < 4 { GOES_ON } else { BLACK_LOSES });
+        for mv in cycle {
+            game.play(mv);
+        }
+    }
+    // Taken back to a position that has stood twice, and on by a quiet way to it.
+    for _ in 0..12 {
+        game.back();
+    }
+    assert_eq!((game.history.foreseen(), game.history.verdict()), (BLACK_LOSES, GOES_ON));
+    game.play("4e3e 5a4a 3e4e 4a5a");
+    assert_eq!(game.history.foreseen(), Verdict::Draw);
+    assert_eq!(Repetition::new().foreseen(), GOES_ON);
+}

@@ -152,8 +152,7 @@ struct SearchArgs {
     #[arg(long, value_name = "X", default_value_t = Puct::C_INIT, help_heading = "PUCT")]
     c_init: f64,
 
-    /// PUCT: the visits that double nothing and slow everything: the growing part of the exploration factor is
-    /// ln((1 + N + base) / base).
+    /// PUCT: the base of the growing part of the exploration factor, ln((1 + N + base) / base).
     #[arg(long, value_name = "X", default_value_t = Puct::C_BASE, help_heading = "PUCT")]
     c_base: f64,
 
