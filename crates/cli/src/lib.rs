@@ -38,7 +38,7 @@ enum Verb {
     Stat(verbs::stat::Args),
     Card(verbs::card::Args),
     Cut(verbs::cut::Args),
-    Edit(verbs::edit::Args),
+    Edit(Box<verbs::edit::Args>),
     Info(verbs::info::Args),
     View(Box<verbs::view::Args>),
     Cat(Box<verbs::cat::Args>),
@@ -91,7 +91,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Stat(args) => verbs::stat::run(args),
         Verb::Card(args) => verbs::card::run(args),
         Verb::Cut(args) => verbs::cut::run(args),
-        Verb::Edit(args) => verbs::edit::run(args),
+        Verb::Edit(args) => verbs::edit::run(*args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::View(args) => verbs::view::run(*args),
         Verb::Cat(args) => verbs::cat::run(*args),
@@ -103,7 +103,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("manaka: error: {error:#}");
+            eprintln!("manaka: error: {}", exit::told(&error));
             ExitCode::from(if exit::is_usage(&error) { 2 } else { 1 })
         }
     }

@@ -60,7 +60,7 @@ fn every_game_can_be_played_again_and_ends_where_it_says() {
         for game in pair {
             let (packed, ply) = Packed::from_sfen(&game.opening).unwrap();
             let mut shogi = Shogi::new(60);
-            shogi.set(&packed, ply.unwrap().into()).unwrap();
+            shogi.set(&packed, ply.unwrap()).unwrap();
             let first = if game.first_moves_first { shogi.side() } else { shogi.side().flip() };
             for mv in &game.moves {
                 assert_eq!(shogi.end(), None);

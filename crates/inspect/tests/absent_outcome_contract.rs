@@ -44,7 +44,7 @@ fn shards(dir: &Path, stream: PathBuf) -> PathBuf {
 fn stat_counts_an_unknown_outcome_apart_and_not_as_a_draw() {
     let dir = tempfile::tempdir().unwrap();
     let path = stream(dir.path(), &games());
-    let measured = stat(&[path.clone()], &StatOptions::new(NonZeroUsize::MIN), &()).unwrap();
+    let measured = stat(std::slice::from_ref(&path), &StatOptions::new(NonZeroUsize::MIN), &()).unwrap();
     let classes = |lost, won, unknown| Classes { lost, won, unknown, ..Classes::default() };
     let outcomes = measured.outcomes.as_ref().unwrap();
     assert_eq!((outcomes.mover, outcomes.black), (classes(2, 3, 3), classes(2, 3, 3)));

@@ -126,7 +126,7 @@ fn a_row_played_off_its_search_is_kept_without_an_outcome_where_that_is_asked_fo
         let keep = Options { off_search: OffSearch::Keep, ..options(50, 3, compression) };
         let of = |name: &str, options: &Options| {
             let out = dir.path().join(format!("{name}{}", compression.suffix()));
-            convert(&[corpus.clone()], &out, options, &()).unwrap()
+            convert(std::slice::from_ref(&corpus), &out, options, &()).unwrap()
         };
         let (refused, kept) = (of("refused", &options(50, 3, compression)), of("kept", &keep));
         // Rows 13 and 110 are off the search, 14 and 111 of the wrong side.
@@ -160,7 +160,7 @@ fn keeping_rows_off_their_search_changes_no_byte_where_there_are_none() {
         let bytes = |off_search| {
             let out = dir.path().join(format!("{off_search:?}{}", compression.suffix()));
             let options = Options { off_search, ..options(70, 2, compression) };
-            let report = convert(&[corpus.clone()], &out, &options, &()).unwrap();
+            let report = convert(std::slice::from_ref(&corpus), &out, &options, &()).unwrap();
             assert_eq!(versions(&report), [2; 5]);
             report.parts.paths.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>()
         };
