@@ -12,7 +12,7 @@ pub type Plies<'a> = (&'a [u16], f32);
 
 /// A sound record that differs from others by `id`; from the side to move, which the ply names.
 pub fn record(id: u16, ply: u16, black: f32) -> Record {
-    let white = ply % 2 == 0;
+    let white = ply.is_multiple_of(2);
     let sfen = format!(
         "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL {} - 1",
         if white { "w" } else { "b" }
@@ -23,7 +23,7 @@ pub fn record(id: u16, ply: u16, black: f32) -> Record {
     packed.as_bytes_mut()[88] = u8::try_from(id / 19 % 19).unwrap();
     let candidates = (0..1 + id % 4)
         .map(|at| Candidate {
-            mv: Move16::from_bits((id + at * 7) % 81 | (at + 1) << 7),
+            mv: Move16::from_bits(((id + at * 7) % 81) | ((at + 1) << 7)),
             visits: 0,
             cp: i16::try_from(at * 30).unwrap() - i16::try_from(id % 500).unwrap(),
         })
