@@ -29,7 +29,7 @@ pub struct Args {
 enum Edit {
     Split(SplitArgs),
     Merge(MergeArgs),
-    Filter(FilterArgs),
+    Filter(Box<FilterArgs>),
     Rotate(RotateArgs),
     SetHeader(SetHeaderArgs),
     Repair(RepairArgs),
