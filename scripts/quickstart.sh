@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The main path on a real corpus: teacher, pack, check, and a look at what came out. Needs Rust only.
+# The main paths: a real engine's corpus through teacher, pack and check, with a look at what came out; then games of the
+# net that is in the program through the same. Needs Rust only.
 # Usage: scripts/quickstart.sh [DIR]   (DIR must be empty or missing; without it, quickstart-out is made afresh)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,4 +26,10 @@ step info "$out/shards"
 step check "$out/streams" "$out/shards"
 step view "$out/shards/teacher-00000.parquet" --rows 3
 
-printf '\nStreams are in %s/streams, shards in %s/shards.\n' "$out" "$out"
+step selfplay --games 20 --search gumbel --simulations 32 --out "$out/selfplay"
+step pack "$out/selfplay" --out "$out/selfplay-shards" --prefix selfplay
+step check "$out/selfplay" "$out/selfplay-shards"
+step stat "$out/selfplay-shards"
+
+printf '\nStreams are in %s/streams and %s/selfplay, shards in %s/shards and %s/selfplay-shards.\n' \
+    "$out" "$out" "$out" "$out"

@@ -10,6 +10,7 @@
 :func:`pack`              streams to shuffled training shards
 :func:`check`             is this data healthy?
 :func:`stat`              what it is like, and what looks wrong
+:func:`card`              the card it is published with
 :func:`info`              what files state about themselves
 ========================  =====================================================
 
@@ -27,14 +28,15 @@ from manaka.errors import (
     UsageError,
 )
 from manaka.loader import Arrays, Loader, unfold_planes
-from manaka.records import CANDIDATE, NO_CP, RECORD, Batch, Record
-from manaka.runs import check, corpus, info, pack, stat, teacher
+from manaka.records import CANDIDATE, NO_CP, NO_OUTCOME, RECORD, Batch, Record
+from manaka.runs import card, check, corpus, info, pack, stat, teacher
 from manaka.stream import Batches, Stream, open_stream
 from manaka.writer import Writer, Written
 
 __all__ = [
     "CANDIDATE",
     "NO_CP",
+    "NO_OUTCOME",
     "RECORD",
     "Arrays",
     "Batch",
@@ -53,6 +55,7 @@ __all__ = [
     "Writer",
     "Written",
     "__version__",
+    "card",
     "check",
     "corpus",
     "info",

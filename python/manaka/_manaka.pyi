@@ -16,6 +16,7 @@ __all__ = [
     "Writer",
     "__version__",
     "array_capsule",
+    "card",
     "check",
     "corpus",
     "info",
@@ -148,7 +149,9 @@ class Reader:
 
 @final
 class Writer:
-    def __new__(cls, path: _Path, header: Header, append: bool, level: int | None) -> Writer: ...
+    def __new__(
+        cls, path: _Path, header: Header, append: bool, level: int | None, absent_outcomes: bool
+    ) -> Writer: ...
     @property
     def found(self) -> tuple[int, int]: ...
     @property
@@ -156,7 +159,7 @@ class Writer:
     @property
     def closed(self) -> bool: ...
     def write(
-        self, ply: int, value_z: float, value_q: float, packed: bytes, candidates: bytes
+        self, ply: int, value_z: float | None, value_q: float, packed: bytes, candidates: bytes
     ) -> None: ...
     def write_rows(self, heads: bytes, candidates: bytes) -> None: ...
     def sync(self) -> None: ...
@@ -175,6 +178,9 @@ def check(
 def stat(
     paths: Sequence[_Path], html: _Path | None, threads: int | None, progress: _Progress | None
 ) -> Any: ...
+def card(
+    paths: Sequence[_Path], options: Mapping[str, object], progress: _Progress | None
+) -> str: ...
 def info(paths: Sequence[_Path]) -> Any: ...
 def pack(
     streams: Sequence[_Path], out: _Path, options: Mapping[str, object], progress: _Progress | None

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from manaka import _manaka
 
-__all__ = ["CANDIDATE", "NO_CP", "RECORD", "Batch", "Record"]
+__all__ = ["CANDIDATE", "NO_CP", "NO_OUTCOME", "RECORD", "Batch", "Record"]
 
 RECORD = np.dtype(
     [("ply", "<u2"), ("value_z", "<f4"), ("value_q", "<f4"), ("n_cand", "<u2"), ("packed", "u1", (96,))]
 )
-"""The fixed part of a record: the 108 bytes of stream.md §3.1."""
+"""The fixed part of a record: the 108 bytes of stream.md §3.1. ``value_z`` is :data:`NO_OUTCOME` where absent."""
 
 CANDIDATE = np.dtype([("mv", "<u2"), ("visits", "<u4"), ("cp", "<i2")])
 """A candidate: the 8 bytes of stream.md §3.2. ``visits`` is 0 and ``cp`` is :data:`NO_CP` where absent."""
@@ -22,14 +22,18 @@ CANDIDATE = np.dtype([("mv", "<u2"), ("visits", "<u4"), ("cp", "<i2")])
 NO_CP = -32768
 """The ``cp`` of a candidate that has none."""
 
+NO_OUTCOME = 2.0
+"""The ``value_z`` of a record whose outcome is not known, in arrays of dtype :data:`RECORD`. It is no number to compute
+with: leave these records out first."""
+
 
 class Record(NamedTuple):
     """One searched position."""
 
     ply: int
     """The move number, as the producer gave it."""
-    value_z: float
-    """The game's outcome: -1, 0 or 1, in the view ``header.pov`` names."""
+    value_z: float | None
+    """The game's outcome: -1, 0 or 1, in the view ``header.pov`` names; None where it is not known."""
     value_q: float
     """The search's value of the root in [-1, 1], in the same view."""
     packed: bytes
@@ -72,7 +76,7 @@ class Batch:
         candidates = self.candidates[self.offsets[index] : self.offsets[index + 1]]
         return Record(
             int(fixed["ply"]),
-            float(fixed["value_z"]),
+            None if fixed["value_z"] == NO_OUTCOME else float(fixed["value_z"]),
             float(fixed["value_q"]),
             fixed["packed"].tobytes(),
             candidates,

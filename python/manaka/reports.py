@@ -117,6 +117,7 @@ class PackReport(TypedDict):
     rows: int
     folded_away: int
     largest_weight: int
+    rows_without_outcome: int
     excluded_positions: int
     excluded_records: int
     in_memory: bool
@@ -145,6 +146,7 @@ class TeacherReport(TypedDict):
 
     rows: int
     written: int
+    off_search: int
     rejected: int
     rejected_by_reason: dict[str, int]
     mates: int

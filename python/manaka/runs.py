@@ -1,7 +1,7 @@
 """The long runs of the ``manaka`` command as functions.
 
-Each takes the options of its verb under the same names and returns what the verb prints with ``--format json``; what an
-option means stands in ``manaka <verb> --help``. ``None`` stands for the default that the help names. Paths are files,
+Each takes the options of its verb under the same names and returns what the verb prints with ``--format json`` (``card``
+its text); what an option means stands in ``manaka <verb> --help``. ``None`` stands for the default that the help names. Paths are files,
 directories and globs.
 
 ``progress(phase, done, total)`` is called from the calling thread, about twenty times a second at most and at least
@@ -16,7 +16,7 @@ from manaka import _manaka
 from manaka.reports import CheckReport, CorpusReport, PackReport, StatReport, TeacherReport
 from manaka.stream import StrPath, path_list
 
-__all__ = ["check", "corpus", "info", "pack", "stat", "teacher"]
+__all__ = ["card", "check", "corpus", "info", "pack", "stat", "teacher"]
 
 Paths = StrPath | Iterable[StrPath]
 Progress = Callable[[str, int, int | None], object]
@@ -51,8 +51,29 @@ def stat(
     return report
 
 
+def card(
+    paths: Paths,
+    *,
+    out: StrPath | None = None,
+    force: bool = False,
+    name: str | None = None,
+    license: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> str:
+    """The card a dataset is published with, as Markdown; every number of it is measured.
+
+    ``name`` and ``license`` are told, and blanks that say so otherwise. ``out`` is a file to write it to: one that is no
+    card, or that was changed by hand, is replaced with ``force`` alone and raises :class:`manaka.UsageError` else. Files are
+    called by their paths from its directory. Raises as :func:`stat` does, and :class:`manaka.FormatError` for a
+    malformed ``gensfen.json``, ``selfplay.json`` or ``LINEAGE.json`` beside the data.
+    """
+    options = {"out": out, "force": force, "name": name, "license": license, "threads": threads}
+    return _manaka.card(path_list(paths), options, progress)
+
+
 def info(paths: Paths) -> list[dict[str, Any]]:
-    """What stream headers and shard footers state, one object a file."""
+    """What streams, shards, corpora and raw PSV state about themselves, one object a file."""
     infos: list[dict[str, Any]] = _manaka.info(path_list(paths))
     return infos
 
@@ -107,6 +128,7 @@ def teacher(
     fv_scale: int = 0,
     eval_coef: float | None = None,
     strict: bool = True,
+    keep_off_search: bool = False,
     records_per_part: int | None = None,
     compress: bool = True,
     level: int = 3,
@@ -117,7 +139,9 @@ def teacher(
     """Converts corpus parquet into the parts of a stream in the directory ``out``, which must be empty or missing.
 
     The conventions cannot be read off the data: state what the generator did. Refused rows are counted in the report,
-    and listed in the file ``rejects``. A ``beyond_mate_scale`` above 0 says that ``mate_scale`` is wrong.
+    and listed in the file ``rejects``. A ``beyond_mate_scale`` above 0 says that ``mate_scale`` is wrong. With
+    ``keep_off_search`` a row whose played move is not among the candidates is kept without an outcome instead of being
+    refused; ``off_search`` of the report counts these.
     """
     options = {
         "mate_scale": mate_scale,
@@ -125,6 +149,7 @@ def teacher(
         "fv_scale": fv_scale,
         "eval_coef": eval_coef,
         "strict": strict,
+        "keep_off_search": keep_off_search,
         "records_per_part": records_per_part,
         "level": level if compress else None,
         "rejects": rejects,

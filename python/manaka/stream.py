@@ -71,7 +71,7 @@ class Stream:
         """A pass for anything that takes Arrow: ``pyarrow.table(stream)``, ``polars.DataFrame(stream)``, DuckDB.
 
         Columns ``packed``, ``ply``, ``value_z``, ``value_q`` and ``candidates``, a list of ``mv``, ``visits``, ``cp``
-        with nulls for the half that is absent. The conventions are metadata of the schema.
+        with nulls for the half that is absent and for outcomes that are not known. The conventions are metadata of the schema.
         """
         return _manaka.stream_capsule(self.files, BATCH)
 

@@ -42,9 +42,19 @@ class Writer:
     """
 
     def __init__(
-        self, path: StrPath, header: _manaka.Header, *, append: bool = False, level: int = 3
+        self,
+        path: StrPath,
+        header: _manaka.Header,
+        *,
+        append: bool = False,
+        level: int = 3,
+        absent_outcomes: bool = False,
     ) -> None:
-        """``level`` is that of zstd, 1 to 19. Raises ``FileExistsError`` where a new file would replace one."""
+        """``level`` is that of zstd, 1 to 19. Raises ``FileExistsError`` where a new file would replace one.
+
+        With ``absent_outcomes=True`` a record may have no outcome; without it such a record is refused. The file is of
+        version 3 exactly when it holds one (stream.md §7).
+        """
         path = os.fspath(path)
         compress = path.endswith(".mpk.zst")
         if not compress and not path.endswith(".mpk"):
@@ -55,7 +65,7 @@ class Writer:
             raise UsageError(f"level {level}: zstd has 1 to 19", "option")
         self.header = header
         """The conventions the file states."""
-        self._writer = _manaka.Writer(path, header, append, level if compress else None)
+        self._writer = _manaka.Writer(path, header, append, level if compress else None, absent_outcomes)
         self._append = append
         self.found, self.cut = self._writer.found
         """Records that were there when appending began, and bytes of a torn record that were cut off behind them."""
@@ -75,11 +85,13 @@ class Writer:
         position: _manaka.Position | bytes,
         candidates: Candidates,
         *,
-        value_z: float,
+        value_z: float | None,
         value_q: float,
         ply: int | None = None,
     ) -> None:
         """Appends one record.
+
+        ``value_z`` is None where the outcome is not known, as :class:`manaka.Record` has it.
 
         ``candidates`` are pairs of a move (USI or 16 bits) and the number that ``header.policy_source`` names, visits
         or cp; or an array of dtype :data:`manaka.CANDIDATE`. ``ply`` is that of the position unless given.

@@ -14,7 +14,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema, SchemaRef};
-use manaka_core::conventions::{NO_CP, NO_VISITS};
+use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::stream::{CANDIDATE_LEN, StreamSet};
 use manaka_core::{Conventions, stream};
@@ -44,7 +44,8 @@ fn schema_of(conventions: Option<&Conventions>) -> Schema {
     let fields = vec![
         Field::new("packed", DataType::FixedSizeBinary(PACKED_WIDTH), false),
         Field::new("ply", DataType::UInt16, false),
-        Field::new("value_z", DataType::Float32, false),
+        // Null where the outcome is absent.
+        Field::new("value_z", DataType::Float32, true),
         Field::new("value_q", DataType::Float32, false),
         Field::new("candidates", DataType::List(candidate_field()), false),
     ];
@@ -78,7 +79,9 @@ fn columns(rows: &Rows) -> Result<Vec<ArrayRef>, ArrowError> {
         Arc::new(UInt16Array::from_iter_values(
             heads.iter().map(|head| u16::from_le_bytes([head[0], head[1]])),
         )),
-        Arc::new(Float32Array::from_iter_values(heads.iter().map(|head| float(head, 2)))),
+        Arc::new(Float32Array::from_iter(
+            heads.iter().map(|head| Some(float(head, 2)).filter(|&value_z| value_z != NO_OUTCOME)),
+        )),
         Arc::new(Float32Array::from_iter_values(heads.iter().map(|head| float(head, 6)))),
         Arc::new(candidates(rows)?),
     ])

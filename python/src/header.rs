@@ -1,7 +1,7 @@
 //! What a stream states about its numbers.
 
 use crate::errors::usage;
-use manaka_core::stream::{HEADER_LEN, VERSION};
+use manaka_core::stream::{ABSENT_OUTCOME_VERSION, HEADER_LEN, VERSION};
 use manaka_core::{Conventions, PolicySource, Pov, stream};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -50,7 +50,7 @@ impl Header {
         Ok(Self { header: stream::Header::new(conventions) })
     }
 
-    /// The version of the header that was read; writers write 2.
+    /// The version of the header that was read; writers write 2, or 3 where an outcome is absent.
     #[getter]
     const fn version(&self) -> u16 {
         self.header.version
@@ -134,4 +134,4 @@ impl Header {
     }
 }
 
-const _: () = assert!(VERSION == 2, "the docs above name it");
+const _: () = assert!(VERSION == 2 && ABSENT_OUTCOME_VERSION == 3, "the docs above name them");

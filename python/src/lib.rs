@@ -38,7 +38,7 @@ mod _manaka {
     #[pymodule_export]
     use crate::reader::{Reader, stream_files};
     #[pymodule_export]
-    use crate::runs::{check, corpus, info, pack, stat, teacher};
+    use crate::runs::{card, check, corpus, info, pack, stat, teacher};
     #[pymodule_export]
     use crate::writer::Writer;
     use pyo3::prelude::*;

@@ -11,9 +11,9 @@ use manaka_core::stream::{Compression, PartsOptions};
 use manaka_core::whole_file::{Existing, WholeFile};
 use manaka_corpus::psv::UnknownMoveLayout;
 use manaka_corpus::{MateFold, PsvOptions, from_psv};
-use manaka_inspect::{CheckOptions, StatOptions};
+use manaka_inspect::{CardOptions, CheckOptions, Replace, StatOptions};
 use manaka_pack::PackOptions;
-use manaka_teacher::{Options, Strictness, convert};
+use manaka_teacher::{OffSearch, Options, Strictness, convert};
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::io::Write;
@@ -70,10 +70,49 @@ pub fn stat(
     report(py, &found)
 }
 
+/// What `card` is told beside its inputs.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Card {
+    out: Option<PathBuf>,
+    force: bool,
+    name: Option<String>,
+    license: Option<String>,
+    threads: Option<NonZeroUsize>,
+}
+
+/// `manaka card`: the text, and its file.
+#[pyfunction]
+pub fn card(
+    py: Python<'_>,
+    paths: Vec<PathBuf>,
+    options: Card,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES, PSV_SUFFIXES].concat())?;
+    let Card { out, force, name, license, threads } = options;
+    let replace = if force { Replace::Anything } else { Replace::Untouched };
+    let page = out.as_deref().map(|path| manaka_inspect::Card::claim(path, replace)).transpose();
+    let page = page.map_err(Raise::raise)?;
+    let options = CardOptions {
+        name,
+        license,
+        root: out.as_deref().map(CardOptions::root_of),
+        ..CardOptions::new(self::threads(threads))
+    };
+    let found = watch(py, progress, move |progress| manaka_inspect::card(&inputs, &options, progress))?;
+    let text = found.to_string();
+    if let Some(mut page) = page {
+        page.write_all(text.as_bytes())?;
+        page.commit()?;
+    }
+    Ok(text)
+}
+
 /// `manaka info`.
 #[pyfunction]
 pub fn info(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<Py<PyAny>> {
-    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES].concat())?;
+    let inputs = files(&paths, &[STREAM_SUFFIXES, PARQUET_SUFFIXES, PSV_SUFFIXES].concat())?;
     let infos = py
         .detach(|| inputs.iter().map(|path| manaka_inspect::info(path)).collect::<Result<Vec<_>, _>>())
         .map_err(Raise::raise)?;
@@ -150,6 +189,7 @@ pub struct Teacher {
     fv_scale: u16,
     eval_coef: Option<f32>,
     strict: bool,
+    keep_off_search: bool,
     records_per_part: Option<NonZeroU64>,
     level: Option<i32>,
     rejects: Option<PathBuf>,
@@ -173,6 +213,7 @@ impl Teacher {
                 compression: self.level.map_or(Compression::None, |level| Compression::Zstd { level }),
             },
             strictness: if self.strict { Strictness::Strict } else { Strictness::Lenient },
+            off_search: if self.keep_off_search { OffSearch::Keep } else { OffSearch::Refuse },
             threads: threads(self.threads),
             rejects: self.rejects,
         }

@@ -3,6 +3,7 @@
 use crate::errors::{Raise, usage};
 use crate::header::Header;
 use crate::rows::{HEAD_LEN, LENGTHS, n_cand};
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::stream::{
     CANDIDATE_LEN, Candidate, Compression, FileSink, Record, RecordRef, StreamSummary, StreamWriter,
@@ -41,15 +42,24 @@ impl Writer {
 impl Writer {
     /// `level` is the zstd level of a new file, None for raw; a file that is appended to is raw.
     #[new]
-    fn new(path: PathBuf, header: &Header, append: bool, level: Option<i32>) -> PyResult<Self> {
+    fn new(
+        path: PathBuf,
+        header: &Header,
+        append: bool,
+        level: Option<i32>,
+        absent_outcomes: bool,
+    ) -> PyResult<Self> {
         let conventions = *header.conventions();
-        let (writer, found) = if append {
+        let (mut writer, found) = if append {
             let (writer, found) = StreamWriter::append(&path, conventions).map_err(Raise::raise)?;
             (writer, (found.records, found.cut))
         } else {
             let compression = level.map_or(Compression::None, |level| Compression::Zstd { level });
             (StreamWriter::create(&path, conventions, compression).map_err(Raise::raise)?, (0, 0))
         };
+        if absent_outcomes {
+            writer.allow_absent_outcomes();
+        }
         let summary = writer.summary();
         Ok(Self { writer: Some(writer), summary, found, process: std::process::id() })
     }
@@ -72,11 +82,11 @@ impl Writer {
         self.writer.is_none()
     }
 
-    /// Appends a record; `candidates` are their bytes.
+    /// Appends a record; `candidates` are their bytes, and no `value_z` is an absent outcome.
     fn write(
         &mut self,
         ply: u16,
-        value_z: f32,
+        value_z: Option<f32>,
         value_q: f32,
         packed: [u8; PACKED_LEN],
         candidates: &[u8],
@@ -89,6 +99,7 @@ impl Writer {
             cp: i16::from_le_bytes([c[6], c[7]]),
         });
         let packed = Packed::from_bytes(packed);
+        let value_z = value_z.unwrap_or(NO_OUTCOME);
         let record = Record { ply, value_z, value_q, packed, candidates: candidates.collect() };
         let result = self.open()?.write(&record).map_err(Raise::raise);
         self.note();

@@ -73,9 +73,10 @@ def test_shards_that_are_none(tmp_path, root, parts):
         with pytest.raises(manaka.FormatError) as error:
             manaka.pack(parts, tmp_path / "out", exclude=path)
         assert (error.value.kind, error.value.path) == (kind, str(path))
-        with pytest.raises(manaka.FormatError) as error:
-            manaka.info(path)
-        assert error.value.kind == kind
+    with pytest.raises(manaka.FormatError) as error:
+        manaka.info(tmp_path / "noise.parquet")
+    assert error.value.kind == "parquet"
+    assert manaka.info(root / "examples/corpus.parquet")[0]["kind"] == "corpus"
     assert manaka.check(tmp_path / "noise.parquet")["ok"] is False
 
 

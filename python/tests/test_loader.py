@@ -91,28 +91,31 @@ def small(shards, tmp_path_factory):
     return regrouped(sorted(shards.iterdir())[0], out, 900, 110, [500, 500])
 
 
-def played(path, header, games, seed):
+def played(path, header, games, seed, outcomes=(-1, 0, 1)):
     """A stream of random play; some positions come often."""
     dice = random.Random(seed)
-    with manaka.Writer(path, header) as writer:
+    with manaka.Writer(path, header, absent_outcomes=None in outcomes) as writer:
         for _ in range(games):
             position = manaka.Position.startpos()
             for _ in range(20):
                 legal = position.legal_moves()
                 moves = dice.sample(legal, min(len(legal), 3))
                 visits = [(move, dice.randrange(1, 90)) for move in moves]
-                z, q = dice.choice([-1, 0, 1]), dice.randrange(-64, 65) / 64
+                z, q = dice.choice(outcomes), dice.randrange(-64, 65) / 64
                 writer.write(position, visits, value_z=z, value_q=q)
                 position = position.play(moves[0] if dice.random() < 0.5 else legal[0])
     return path
 
 
-@pytest.fixture(scope="module", params=["side_to_move", "black"])
+@pytest.fixture(scope="module", params=["side_to_move", "black", "black, some unknown"])
 def outcomes(request, tmp_path_factory):
-    """A shard of visits, which has outcomes, in each view."""
+    """A shard of visits, which has outcomes, in each view; and one where some games end nobody knows how."""
     out = tmp_path_factory.mktemp("outcomes")
-    header = manaka.Header(pov=request.param, policy_source="visits")
-    manaka.pack(played(out / "a.mpk", header, 40, 5), out / "shards")
+    pov, *unknown = request.param.split(", ")
+    header = manaka.Header(pov=pov, policy_source="visits")
+    known = (-1, 0, 1, None) if unknown else (-1, 0, 1)
+    report = manaka.pack(played(out / "a.mpk", header, 40, 5, known), out / "shards")
+    assert (report["rows_without_outcome"] > 0) == bool(unknown)
     return out / "shards"
 
 

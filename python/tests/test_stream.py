@@ -101,6 +101,16 @@ def test_a_visits_stream_has_null_scores(root):
     assert moves and all(c["cp"] is None and c["visits"] > 0 for c in moves)
 
 
+def test_an_outcome_that_is_not_known_is_null(root):
+    stream = manaka.open_stream(root / "conformance/good/absent_outcome.mpk")
+    outcomes = [record.value_z for record in stream]
+    assert outcomes.count(None) == 1 and len(outcomes) == 3
+    table = pa.table(stream)
+    table.validate(full=True)
+    assert table["value_z"].to_pylist() == outcomes
+    assert pa.record_batch(next(stream.batches()))["value_z"].to_pylist() == outcomes
+
+
 def test_a_batch_is_a_record_batch(parts, expected):
     batch = pa.record_batch(next(manaka.open_stream(parts).batches(100)))
     batch.validate(full=True)

@@ -54,6 +54,61 @@ def test_batches_are_written_as_they_were_read(parts, tmp_path):
     assert len(turned) == 0 and turned.offsets.tolist() == [0]
 
 
+UNKNOWN = [(1, None), (1, -1.0), (0, None), (0, 0.0)]
+
+
+@pytest.mark.parametrize("name", ["a.mpk", "a.mpk.zst"])
+def test_an_outcome_that_is_not_known_is_written_where_that_is_asked_for(tmp_path, scores, name):
+    path = tmp_path / name
+    with manaka.Writer(path, scores, absent_outcomes=True) as writer:
+        for ply, outcome in UNKNOWN:
+            write(writer, value_z=outcome, ply=ply)
+    stream = manaka.open_stream(path)
+    assert stream.header.version == 3
+    assert [(record.ply, record.value_z) for record in stream] == UNKNOWN
+    batch = next(stream.batches())
+    assert batch.records["value_z"].tolist() == [manaka.NO_OUTCOME, -1.0, manaka.NO_OUTCOME, 0.0]
+
+    # A batch goes on as it came, and asks for the same permission.
+    again = tmp_path / ("b" + name)
+    with manaka.Writer(again, scores, absent_outcomes=True) as writer:
+        writer.write_batch(batch)
+    assert again.read_bytes() == path.read_bytes()
+    with pytest.raises(manaka.FormatError) as error:
+        with manaka.Writer(tmp_path / ("c" + name), scores) as writer:
+            writer.write_batch(batch)
+    assert (error.value.kind, error.value.record) == ("value_z", 0)
+
+
+def test_a_writer_that_was_not_told_refuses_an_unknown_outcome(tmp_path, scores):
+    path = tmp_path / "a.mpk"
+    with manaka.Writer(path, scores) as writer:
+        with pytest.raises(manaka.FormatError, match="only version 3 allows") as error:
+            write(writer, value_z=None)
+        assert error.value.kind == "value_z"
+        write(writer)
+    assert manaka.open_stream(path).header.version == 2
+
+
+def test_outcomes_that_are_all_known_make_a_file_of_version_2(tmp_path, scores):
+    for name, allowed in [("a.mpk.zst", True), ("b.mpk.zst", False)]:
+        with manaka.Writer(tmp_path / name, scores, absent_outcomes=allowed) as writer:
+            write(writer)
+    assert manaka.open_stream(tmp_path / "a.mpk.zst").header.version == 2
+    assert (tmp_path / "a.mpk.zst").read_bytes() == (tmp_path / "b.mpk.zst").read_bytes()
+
+
+def test_an_appended_file_becomes_one_of_version_3_in_front_of_the_record_that_needs_it(tmp_path, scores):
+    path = tmp_path / "a.mpk"
+    with manaka.Writer(path, scores, append=True) as writer:
+        write(writer, value_z=0)
+    assert manaka.open_stream(path).header.version == 2
+    with manaka.Writer(path, scores, append=True, absent_outcomes=True) as writer:
+        write(writer, value_z=None)
+    assert manaka.open_stream(path).header.version == 3
+    assert [record.value_z for record in manaka.open_stream(path)] == [0, None]
+
+
 BROKEN = [
     ("no_candidates", {"candidates": []}),
     ("value_z", {"value_z": 0.5}),

@@ -1,5 +1,6 @@
 """The oracle held to values worked out by hand and to published vectors. Needs no binary."""
 
+import dataclasses
 import math
 import struct
 
@@ -200,6 +201,18 @@ def test_visits_are_summed_and_outcomes_averaged():
     assert row.candidates == ((A, 0.5, None), (B, 0.5, None))  # unequal sums, one f32: the lower move leads
     (drawn,) = rows_of(streams.VISITS_HEADER, (BLACK_TO_MOVE, 1, -0.0, -0.0, [(A, 1, mpk.NO_CP)]))
     assert math.copysign(1, drawn.value_z) == 1
+
+
+def test_outcomes_that_are_not_known_are_in_no_mean():
+    header = dataclasses.replace(streams.VISITS_HEADER, version=3)
+    listed = [(A, 1, mpk.NO_CP)]
+    rows = rows_of(
+        header,
+        *[(BLACK_TO_MOVE, 1, z, 0.0, listed) for z in (1.0, mpk.NO_OUTCOME, -1.0, 1.0)],
+        (WHITE_TO_MOVE, 1, mpk.NO_OUTCOME, 0.0, listed),
+    )
+    found = {row.packed: (row.value_z, row.weight) for row in rows}
+    assert found[BLACK_TO_MOVE] == (pytest.approx(1 / 3), 4) and found[WHITE_TO_MOVE] == (None, 1)
 
 
 def test_a_move_twice_refuses_the_record_and_not_its_neighbour():

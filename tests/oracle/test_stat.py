@@ -17,11 +17,19 @@ def stat(manaka, *paths):
     return json.loads(run.stdout)
 
 
+def outcome_of(record):
+    return None if record.value_z == mpk.NO_OUTCOME else record.value_z
+
+
 def for_mover(header, record, number):
+    if number is None:
+        return None
     return -number if header.pov == mpk.POV_BLACK and record.packed[95] == 1 else number
 
 
 def for_black(header, record, number):
+    if number is None:
+        return None
     return -number if header.pov != mpk.POV_BLACK and record.packed[95] == 1 else number
 
 
@@ -42,7 +50,7 @@ def mean(numbers):
 
 def classes(outcomes):
     count = Counter(outcomes)
-    return {"lost": count[-1.0], "drawn": count[0.0], "won": count[1.0], "mixed": 0}
+    return {"lost": count[-1.0], "drawn": count[0.0], "won": count[1.0], "mixed": 0, "unknown": count[None]}
 
 
 def percentile(numbers, percent):
@@ -70,11 +78,11 @@ def hold_to(found, header, records):
     assert found["games"]["followers"] == len(steps)
     assert found["games"]["gaps"] == sum(step > 1 for step in steps)
     assert found["games"]["widest_gap"] == max(steps, default=0)
-    assert found["games"]["outcomes"] == classes(for_black(header, game[-1], game[-1].value_z) for game in games)
+    assert found["games"]["outcomes"] == classes(for_black(header, game[-1], outcome_of(game[-1])) for game in games)
 
     assert {bin["ply"]: bin["records"] for bin in found["plies"]} == Counter(r.ply for r in records)
-    assert found["outcomes"]["mover"] == classes(for_mover(header, r, r.value_z) for r in records)
-    assert found["outcomes"]["black"] == classes(for_black(header, r, r.value_z) for r in records)
+    assert found["outcomes"]["mover"] == classes(for_mover(header, r, outcome_of(r)) for r in records)
+    assert found["outcomes"]["black"] == classes(for_black(header, r, outcome_of(r)) for r in records)
     negative = sum(r.value_z == 0 and math.copysign(1, r.value_z) < 0 for r in records)
     assert found["outcomes"]["negative_zeros"] == negative
 
@@ -99,8 +107,9 @@ def hold_to(found, header, records):
         for bar in found["scores"]["bars"]:
             assert bar["count"] == sum(bar["from"] <= score < bar["to"] for score in scores)
 
-    assert sum(bin["records"] for bin in found["values"]["calibration"]) == len(records)
-    at = [(for_mover(header, r, r.value_q), for_mover(header, r, r.value_z)) for r in records]
+    assert sum(bin["records"] for bin in found["values"]["calibration"]) == sum(outcome_of(r) is not None for r in records)
+    known = [r for r in records if outcome_of(r) is not None]
+    at = [(for_mover(header, r, r.value_q), for_mover(header, r, r.value_z)) for r in known]
     for bin in found["values"]["calibration"]:
         # Values within a rounding of an edge may fall on either side of it.
         inside = [pair for pair in at if bin["from"] <= pair[0] < bin["to"] or (pair[0] == 1 and bin["to"] == 1)]

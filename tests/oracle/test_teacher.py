@@ -2,6 +2,7 @@
 
 import re
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -30,7 +31,7 @@ def check_records(got, want):
         assert abs(ours.value_q - theirs.value_q) <= shards.TOLERANCE, number
 
 
-def check_summary(run, rows, written, counts):
+def check_summary(run, rows, written, counts, kept=0):
     """`R rows read, W written, J rejected`, then every reason with its count, each once."""
     rejected = sum(counts.values())
     assert written + rejected == rows
@@ -38,6 +39,8 @@ def check_summary(run, rows, written, counts):
     assert line in run.stdout, run.stdout
     pairs = re.findall(r"\b([a-z_]+)=(\d+)", run.stdout.split(line, 1)[1])
     assert sorted(pairs) == sorted((reason, str(count)) for reason, count in counts.items())
+    said = re.search(r"kept off the search, without an outcome: (\d+)", run.stdout)
+    assert int(said[1] if said else 0) == kept
     assert run.returncode == (FINDINGS if rejected else DONE)
 
 
@@ -74,6 +77,55 @@ def test_the_header_says_version_2_side_to_move_and_scores(fairy_run):
     assert (header.version, header.packed_len, header.flags) == (2, 96, 0)
     assert (header.pov, header.policy_source) == (mpk.POV_SIDE_TO_MOVE, mpk.SOURCE_SCORES)
     assert header.eval_coef > 0
+
+
+def test_rows_played_off_the_search_are_kept_without_an_outcome(manaka, corpus, tmp_path):
+    table = pq.read_table(corpus).slice(0, 5000)
+    rows = table.to_pylist()
+    for number, row in enumerate(rows):
+        if number % 700 in (3, 4):  # a move no search of that position names, and a word that is none
+            row["move"] = "1a2a" if number % 2 else "resign"
+    off, out = tmp_path / "off.parquet", tmp_path / "parts"
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), off)
+    run = manaka("teacher", off, "--out", out, "--records-per-part", 400, "--keep-off-search")
+    parts = sorted(out.glob("part-*"))
+    read = [mpk.read_stream(part) for part in parts]
+    records = [record for _, records in read for record in records]
+    verdict = distil(off, read[0][0], strict=True, keep_off_search=True)
+    check_records(records, verdict.records)
+    kept = sum(record.value_z == mpk.NO_OUTCOME for record in records)
+    assert kept == distil(off, read[0][0], strict=True).counts()["move_not_candidate"] > 0
+    check_summary(run, verdict.rows, len(records), verdict.counts(), kept)
+    assert verdict.counts()["move_not_candidate"] == 0
+    assert {header.version for header, _ in read} == {2, 3}
+    for header, own in read:
+        assert header.version == (3 if any(record.value_z == mpk.NO_OUTCOME for record in own) else 2)
+
+
+def test_a_corpus_without_such_rows_gives_the_same_bytes_whether_or_not_they_would_be_kept(manaka, tmp_path):
+    path = tmp_path / "in.parquet"
+    rows = [c.row for c in corpora.cases() if c.want_strict != "move_not_candidate"]
+    corpora.write_corpus(path, rows, corpora.STORAGES["narrow"])
+    for name, flags in (("kept", ["--keep-off-search"]), ("refused", [])):
+        manaka("teacher", path, "--out", tmp_path / name, *flags, expect=FINDINGS)
+    kept, refused = ([part.read_bytes() for part in sorted((tmp_path / n).iterdir())] for n in ("kept", "refused"))
+    assert kept == refused
+    assert parts_of(tmp_path / "kept")[0].version == 2
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lenient", "strict"])
+def test_a_kept_row_is_refused_for_whatever_else_is_wrong_with_it(manaka, tmp_path, strict):
+    path, rejects = tmp_path / "in.parquet", tmp_path / "rejects.tsv"
+    corpora.write_corpus(path, [c.row for c in corpora.cases()], corpora.STORAGES["narrow"])
+    flags = ["--strict" if strict else "--no-strict", "--keep-off-search"]
+    run = manaka("teacher", path, "--out", tmp_path / "out", "--rejects", rejects, *flags, expect=FINDINGS)
+    header, records = parts_of(tmp_path / "out")
+    verdict = distil(path, header, strict, keep_off_search=True)
+    check_rejects(rejects, [(path, verdict.refusals)])
+    check_records(records, verdict.records)
+    kept = sum(record.value_z == mpk.NO_OUTCOME for record in records)
+    assert kept > 0 and header.version == 3
+    check_summary(run, verdict.rows, len(records), verdict.counts(), kept)
 
 
 def test_the_stated_conventions_reach_the_header_and_the_values(manaka, tmp_path):

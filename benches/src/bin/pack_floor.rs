@@ -6,7 +6,7 @@ use clap::Parser;
 use manaka_core::stream::{RecordRef, StreamReader};
 use manaka_core::{Color, inputs};
 use manaka_pack::Policy;
-use manaka_pack::shard::{Footer, GroupBuilder, GroupEncoder, ROWS_PER_GROUP, ShardWriter};
+use manaka_pack::shard::{Footer, GroupBuilder, GroupEncoder, Outcomes, ROWS_PER_GROUP, ShardWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ fn main() -> Result<()> {
     let streams = inputs::resolve(&args.streams, inputs::STREAM_SUFFIXES)?.files;
     let first = streams.first().context("there is no stream")?;
     let policy = Policy::new(StreamReader::open(first)?.header().conventions, 100.0)?;
-    let shard = Mutex::new(ShardWriter::create(&args.out, &Footer::of(&policy))?);
+    let shard = Mutex::new(ShardWriter::create(&args.out, &Footer::of(&policy), Outcomes::Stated)?);
     let next = AtomicUsize::new(0);
     thread::scope(|scope| {
         let workers: Vec<_> = (0..args.threads)
@@ -65,7 +65,7 @@ struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     fn new(policy: &'a Policy, shard: &'a Mutex<ShardWriter>) -> Result<Self> {
-        let encoder = GroupEncoder::new(policy.conventions().policy_source)?;
+        let encoder = GroupEncoder::new(policy.conventions().policy_source, Outcomes::Stated)?;
         let (group, cp, scratch, prob) = (GroupBuilder::default(), Vec::new(), Vec::new(), Vec::new());
         Ok(Self { policy, shard, encoder, group, cp, scratch, prob })
     }
@@ -83,7 +83,7 @@ impl<'a> Rows<'a> {
 
     fn push(&mut self, record: &RecordRef<'_>) {
         let packed = record.packed_bytes();
-        self.group.push_row(packed, record.ply(), 1, record.value_z(), record.value_q());
+        self.group.push_row(packed, record.ply(), 1, record.outcome(), record.value_q());
         self.cp.clear();
         self.cp.extend(record.candidates().map(|candidate| candidate.cp));
         let mover = if packed[packed.len() - 1] == 0 { Color::Black } else { Color::White };

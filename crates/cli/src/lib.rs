@@ -5,6 +5,7 @@
 // Printing is what this crate is for.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the one crate that prints")]
 
+mod evaluators;
 mod exit;
 mod inputs;
 mod output;
@@ -31,11 +32,16 @@ enum Verb {
     Corpus(verbs::corpus::Args),
     Teacher(verbs::teacher::Args),
     Selfplay(Box<verbs::selfplay::Args>),
+    Match(Box<verbs::duel::Args>),
     Pack(verbs::pack::Args),
     Check(verbs::check::Args),
     Stat(verbs::stat::Args),
+    Card(verbs::card::Args),
+    Cut(verbs::cut::Args),
+    Edit(Box<verbs::edit::Args>),
     Info(verbs::info::Args),
-    View(verbs::view::Args),
+    View(Box<verbs::view::Args>),
+    Cat(Box<verbs::cat::Args>),
     TrainKp(verbs::train_kp::Args),
     Completions(verbs::generate::CompletionsArgs),
     Man(verbs::generate::ManArgs),
@@ -79,11 +85,16 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Corpus(args) => verbs::corpus::run(args),
         Verb::Teacher(args) => verbs::teacher::run(args),
         Verb::Selfplay(args) => verbs::selfplay::run(*args),
+        Verb::Match(args) => verbs::duel::run(*args),
         Verb::Pack(args) => verbs::pack::run(args),
         Verb::Check(args) => verbs::check::run(args),
         Verb::Stat(args) => verbs::stat::run(args),
+        Verb::Card(args) => verbs::card::run(args),
+        Verb::Cut(args) => verbs::cut::run(args),
+        Verb::Edit(args) => verbs::edit::run(*args),
         Verb::Info(args) => verbs::info::run(args),
-        Verb::View(args) => verbs::view::run(args),
+        Verb::View(args) => verbs::view::run(*args),
+        Verb::Cat(args) => verbs::cat::run(*args),
         Verb::TrainKp(args) => verbs::train_kp::run(args),
         Verb::Completions(args) => verbs::generate::completions(&args, Cli::command()),
         Verb::Man(args) => verbs::generate::man(&args, Cli::command()),
@@ -92,7 +103,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Findings) => ExitCode::from(3),
         Err(error) => {
-            eprintln!("manaka: error: {error:#}");
+            eprintln!("manaka: error: {}", exit::told(&error));
             ExitCode::from(if exit::is_usage(&error) { 2 } else { 1 })
         }
     }

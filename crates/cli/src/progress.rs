@@ -27,6 +27,19 @@ pub fn stop_on_signals() {
     });
 }
 
+/// Draws nothing and only says when a signal asked to stop: for runs whose output is the progress.
+pub struct Watch;
+
+impl Progress for Watch {
+    fn phase(&self, _name: &str, _total: Option<u64>, _unit: &str) {}
+
+    fn advance(&self, _by: u64) {}
+
+    fn cancelled(&self) -> bool {
+        is_stopping()
+    }
+}
+
 /// Between two plain lines.
 const EVERY: Duration = Duration::from_secs(10);
 

@@ -1,11 +1,18 @@
 //! One module a verb: its arguments, how they resolve, what it runs and prints.
 
+pub mod card;
+pub mod cat;
 pub mod check;
+mod conditions;
 pub mod corpus;
+pub mod cut;
+pub mod duel;
+pub mod edit;
 pub mod generate;
 pub mod gensfen;
 pub mod info;
 pub mod pack;
+mod raw;
 pub mod selfplay;
 pub mod stat;
 pub mod teacher;

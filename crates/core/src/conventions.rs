@@ -9,6 +9,8 @@ use std::fmt;
 pub const NO_CP: i16 = i16::MIN;
 /// The visits of a candidate that has none; a move without visits is never stored (stream.md §3.2).
 pub const NO_VISITS: u32 = 0;
+/// The `value_z` of a record whose outcome is unknown; no game ends so, and only version 3 has it (stream.md §3.1).
+pub const NO_OUTCOME: f32 = 2.0;
 /// The slack a reader uses when the header states none (conventions.md §3).
 pub const MATE_SLACK_FALLBACK: u16 = 320;
 /// The mate scale `teacher` states unless told otherwise.

@@ -4,6 +4,7 @@
 //! * [`move16`]: a move in 16 bits.
 //! * [`conventions`]: what the numbers of a stream mean, and the arithmetic that follows from it.
 //! * [`stream`]: MPK1, the raw record stream: header, records, decoder, readers, writers.
+//! * [`select`]: conditions on records and rows, of streams and of everything else.
 //! * [`inputs`], [`out_dir`] and [`whole_file`]: which files a run reads, directories it may write to, and files that
 //!   appear only when they are whole; [`progress`]: how long runs report; [`guard`]: a fence around decoders that panic.
 //!
@@ -19,6 +20,7 @@ pub mod out_dir;
 pub mod packed;
 pub mod piece;
 pub mod progress;
+pub mod select;
 pub mod sfen;
 pub mod stream;
 pub mod whole_file;

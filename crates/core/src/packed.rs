@@ -52,6 +52,19 @@ pub const fn piece_of(byte: u8) -> Option<(Color, PieceKind)> {
     Some((color, PieceKind::ALL[kind as usize]))
 }
 
+/// By board byte: the same piece of the other colour. Bytes that name no piece stay, or one would become [`EMPTY`].
+const OTHER_COLOUR: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    loop {
+        table[byte as usize] = if piece_of(byte).is_some() { byte ^ WHITE_BIT } else { byte };
+        if byte == u8::MAX {
+            break table;
+        }
+        byte += 1;
+    }
+};
+
 /// The 96 bytes of a position, sound or not. Ordered by its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
@@ -103,6 +116,24 @@ impl Packed {
     #[must_use]
     pub const fn side(&self) -> Color {
         if self.0[SIDE] == 0 { Color::Black } else { Color::White }
+    }
+
+    /// The same position with the colours exchanged: every piece is the other side's and stands where that side sees it,
+    /// hands and the side to move change places. What is right for the mover of one is right for the mover of the other.
+    ///
+    /// Done twice it is the position it was, bytes that name no piece and no side included: those stay as they are.
+    #[must_use]
+    pub fn rotated(&self) -> Self {
+        let mut turned = *self;
+        for (to, &byte) in turned.0[BOARD].iter_mut().zip(self.0[BOARD].iter().rev()) {
+            *to = OTHER_COLOUR[byte as usize];
+        }
+        turned.0[BLACK_HAND].copy_from_slice(&self.0[WHITE_HAND]);
+        turned.0[WHITE_HAND].copy_from_slice(&self.0[BLACK_HAND]);
+        if self.0[SIDE] <= 1 {
+            turned.0[SIDE] ^= 1;
+        }
+        turned
     }
 
     /// The position behind a move that the mover's pieces could make if there were no rules: a piece of the mover's
@@ -394,6 +425,29 @@ impl fmt::Debug for Faults {
 mod tests {
     use super::*;
     use crate::sfen::STARTPOS;
+
+    /// Turned by hand; and bytes that are no piece and no side stay what they are.
+    #[test]
+    fn a_rotated_position_is_the_other_colours_and_twice_the_same() {
+        for (one, other) in [
+            (STARTPOS, "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w -"),
+            ("4k4/9/4+n4/4P4/9/9/9/8L/4K4 b 2Nn3P 1", "4k4/l8/9/9/9/4p4/4+N4/9/4K4 w N3p2n"),
+        ] {
+            let packed = Packed::from_sfen(one).unwrap().0;
+            assert_eq!(packed.rotated(), Packed::from_sfen(&format!("{other} 1")).unwrap().0, "{one}");
+            assert_eq!(packed.rotated().rotated(), packed);
+        }
+        for byte in 0..=u8::MAX {
+            for at in [0, 40, 80, SIDE] {
+                let mut packed = Packed::empty();
+                packed.0[at] = byte;
+                assert_eq!(packed.rotated().rotated(), packed, "byte {byte:#x} at {at}");
+            }
+        }
+        let mut unsound = Packed::empty();
+        (unsound.0[0], unsound.0[SIDE]) = (0xEF, 7);
+        assert_eq!((unsound.rotated().0[80], unsound.rotated().0[SIDE]), (0xEF, 7));
+    }
 
     /// Positions behind moves, written by hand; a move that cannot be made has none.
     #[test]

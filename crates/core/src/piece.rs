@@ -44,6 +44,12 @@ impl Square {
         self.0 % 9 + 1
     }
 
+    /// The same square seen from the other side of the board: 9i for 1a.
+    #[must_use]
+    pub const fn rotated(self) -> Self {
+        Self(80 - self.0)
+    }
+
     /// All squares in index order.
     pub fn all() -> impl Iterator<Item = Self> {
         (0..81).map(Self)

@@ -1,7 +1,7 @@
 //! Files that have their final name only when they are whole.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Appended to a final name while the file is being written.
@@ -44,8 +44,8 @@ impl WholeFile {
         let temp = PathBuf::from(temp);
         let mut options = OpenOptions::new();
         match existing {
-            Existing::Refuse => options.write(true).create_new(true),
-            Existing::Replace => options.write(true).create(true).truncate(true),
+            Existing::Refuse => options.read(true).write(true).create_new(true),
+            Existing::Replace => options.read(true).write(true).create(true).truncate(true),
         };
         let file = options.open(&temp).map_err(|e| in_path(e, &temp))?;
         Ok(Self { file, path: path.to_owned(), temp, committed: false })
@@ -55,6 +55,30 @@ impl WholeFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Writes over bytes that were written before, and goes on behind the last.
+    ///
+    /// # Errors
+    /// Whatever the system says, with the path.
+    pub(crate) fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        overwrite(&mut self.file, at, bytes).map_err(|e| in_path(e, &self.temp))
+    }
+
+    /// Begins anew with an empty file; gives what was written so far, to be read from its start. It has no name any
+    /// more.
+    ///
+    /// # Errors
+    /// Whatever the system says, with the path.
+    pub(crate) fn begin_anew(&mut self) -> io::Result<File> {
+        let mut begin = || {
+            fs::remove_file(&self.temp)?;
+            let new = OpenOptions::new().read(true).write(true).create_new(true).open(&self.temp)?;
+            let mut old = std::mem::replace(&mut self.file, new);
+            old.seek(SeekFrom::Start(0))?;
+            Ok(old)
+        };
+        begin().map_err(|e| in_path(e, &self.temp))
     }
 
     /// Brings everything to disk and gives the file its final name. Returns its length in bytes.
@@ -89,6 +113,13 @@ impl Drop for WholeFile {
             let _ = fs::remove_file(&self.temp);
         }
     }
+}
+
+/// Writes over bytes of a file and goes back to its end.
+pub(crate) fn overwrite(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)?;
+    file.seek(SeekFrom::End(0)).map(drop)
 }
 
 /// Brings the directory entry of a file to disk.

@@ -4,7 +4,7 @@ mod naive;
 mod readers;
 mod sample;
 
-use manaka_core::conventions::{NO_CP, NO_VISITS, Softmax};
+use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS, Softmax};
 use manaka_core::sfen::Sfen;
 use manaka_core::stream::{Candidate, Header, Record, RecordRef};
 use manaka_core::{Conventions, Faults, Move16, Packed, PolicySource, Pov};
@@ -76,7 +76,7 @@ fn conventions() -> impl Strategy<Value = Conventions> {
     )
 }
 
-/// A record that every rule allows.
+/// A record that every rule of version 3 allows.
 fn valid_record(source: PolicySource) -> impl Strategy<Value = Record> {
     let candidate = (well_formed_move(), 1..=u32::MAX, -32767..=i16::MAX).prop_map(
         move |(mv, visits, cp)| match source {
@@ -86,7 +86,7 @@ fn valid_record(source: PolicySource) -> impl Strategy<Value = Record> {
     );
     (
         any::<u16>(),
-        prop_oneof![Just(1.0f32), Just(-1.0), Just(0.0), Just(-0.0)],
+        prop_oneof![4 => Just(1.0f32), 4 => Just(-1.0), 4 => Just(0.0), 4 => Just(-0.0), 1 => Just(NO_OUTCOME)],
         -1.0f32..=1.0,
         any_packed(),
         proptest::collection::vec(candidate, 1..9),
@@ -112,9 +112,10 @@ proptest! {
 
     #[test]
     fn a_header_decodes_to_what_was_encoded(conventions in conventions()) {
-        let header = Header::new(conventions);
         prop_assert_eq!(conventions.inconsistency(), None);
-        prop_assert_eq!(Header::decode(&header.encode()).unwrap(), header);
+        for header in [Header::new(conventions), Header::new(conventions).allowing_absent_outcomes()] {
+            prop_assert_eq!(Header::decode(&header.encode()).unwrap(), header);
+        }
         prop_assert_eq!(conventions.conflict(&conventions), None);
         prop_assert!(conventions.mate_threshold().is_none_or(|threshold| threshold > 0));
     }
@@ -140,7 +141,9 @@ proptest! {
     fn a_record_decodes_to_what_was_encoded(record in valid_record(PolicySource::SoftmaxCp)) {
         let bytes = readers::encode(&record);
         let view = RecordRef::frame(&bytes).unwrap();
-        prop_assert_eq!(view.validate(PolicySource::SoftmaxCp), Ok(()));
+        let old = view.validate(&Header::new(Conventions::TEACHER));
+        prop_assert_eq!(old.is_ok(), record.outcome().is_some());
+        prop_assert_eq!(view.validate(&Header::new(Conventions::TEACHER).allowing_absent_outcomes()), Ok(()));
         let mut read = Record::default();
         view.read_into(&mut read);
         // By bits: the sign of a draw stays.
@@ -153,11 +156,12 @@ proptest! {
         (conventions, records) in valid_stream(),
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         keep in any::<prop::sample::Index>(),
-        whole in any::<bool>(),
+        (whole, version) in (any::<bool>(), 1u8..=3),
         mut cuts in proptest::collection::vec(0usize..1200, 0..8),
         step in 1usize..300,
     ) {
         let mut bytes = sample::stream(conventions, &records);
+        bytes[4] = version;
         for (at, value) in damage {
             let at = at.index(bytes.len());
             bytes[at] = value;

@@ -1,9 +1,11 @@
 //! The pages under `docs/spec` and the code say the same: byte tables, error ids, cited sections.
 #![allow(clippy::panic, reason = "the helpers of tests fail as tests do")]
 
-use manaka_core::conventions::{NO_CP, NO_VISITS};
+use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
 use manaka_core::packed::{BLACK_HAND, BOARD, PACKED_LEN, SIDE, WHITE_HAND};
-use manaka_core::stream::{CANDIDATE_LEN, Candidate, FIXED_LEN, HEADER_LEN, Header, MAGIC, Record, VERSION};
+use manaka_core::stream::{
+    ABSENT_OUTCOME_VERSION, CANDIDATE_LEN, Candidate, FIXED_LEN, HEADER_LEN, Header, MAGIC, Record, VERSION,
+};
 use manaka_core::{Conventions, Fault, HandKind, Move16, Packed, PieceKind, PolicySource, Pov};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,6 +119,11 @@ fn the_header_table_is_what_the_code_writes() {
             ("flags", &[0; 4]),
         ],
     );
+    let version = &rows(&page("stream.md"), "2", "bytes")[1][4];
+    assert!(
+        version.starts_with(&format!("{VERSION}, or {ABSENT_OUTCOME_VERSION} where an outcome")),
+        "{version}"
+    );
 }
 
 #[test]
@@ -165,6 +172,7 @@ fn the_record_tables_are_what_the_code_writes() {
 
     let text = stream.replace('*', "");
     assert!(text.contains(&format!("{} when absent", NO_VISITS)));
+    assert!(text.contains(&format!("version {ABSENT_OUTCOME_VERSION}: {NO_OUTCOME} when absent")));
     assert!(text.contains(&format!("−{} when absent", NO_CP.unsigned_abs())));
     assert!(text.contains(&format!("`{} + {CANDIDATE_LEN} · n_cand` bytes", FIXED_LEN + PACKED_LEN)));
     assert!(text.contains("524,388") && FIXED_LEN + PACKED_LEN + CANDIDATE_LEN * 65535 == 524_388);

@@ -3,7 +3,7 @@
 mod readers;
 mod sample;
 
-use manaka_core::conventions::{NO_CP, NO_VISITS};
+use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
 use manaka_core::stream::{Header, MappedStream, Record, StreamReader, StreamSet, StreamWriter};
 use manaka_core::{Conventions, Move16, PolicySource};
 use readers::{Event, Fault, in_every_way, last_fault};
@@ -174,6 +174,70 @@ fn what_the_rules_allow_passes_at_its_limits() {
     assert_eq!(bytes[24 + 2..24 + 10], [0, 0, 0, 0x80, 0, 0, 0, 0x80]);
 }
 
+/// The one fault among events, wherever it stands.
+fn the_fault(events: &[Event]) -> Option<(&'static str, Option<u64>)> {
+    let mut faults = events.iter().filter_map(|event| match event {
+        Event::Fault(fault) => Some((fault.kind, fault.record)),
+        _ => None,
+    });
+    let fault = faults.next();
+    assert_eq!(faults.next(), None);
+    fault
+}
+
+#[test]
+fn only_a_version_3_record_may_leave_its_outcome_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut absent = scored(1, 3);
+    absent.value_z = NO_OUTCOME;
+    let records = [scored(0, 2), absent, scored(2, 1)];
+    let mut bytes = stream(Conventions::TEACHER, &records);
+    for (version, faults) in [(1, true), (2, true), (3, false)] {
+        bytes[4] = version;
+        let events = in_every_way(&bytes, &dir.path().join("a"));
+        assert_eq!(the_fault(&events), faults.then_some(("value_z", Some(1))));
+        assert_eq!(readers::records(&events), if faults { 2 } else { 3 });
+    }
+    let mut reader = StreamReader::new(&bytes[..]).unwrap();
+    let mut read = Record::default();
+    let mut outcomes = Vec::new();
+    while reader.read_record(&mut read).unwrap() {
+        outcomes.push((read.outcome(), read.value_z));
+    }
+    assert_eq!(outcomes, [(Some(1.0), 1.0), (None, 2.0), (Some(-1.0), -1.0)]);
+
+    bytes[4] = 2;
+    let mut reader = StreamReader::new(&bytes[..]).unwrap();
+    reader.next_ref().unwrap();
+    assert_eq!(
+        reader.next_ref().err().unwrap().to_string(),
+        "record 1 at byte 148: value_z is 2, an absent outcome, which only version 3 allows"
+    );
+}
+
+#[test]
+fn a_version_3_record_breaks_every_other_rule_as_any_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let near = [-2.0, f32::from_bits(0x3FFF_FFFF), f32::from_bits(0x4000_0001), 0.5, f32::NAN];
+    let broken = broken().filter(|(_, _, records)| records[1].value_z != NO_OUTCOME);
+    let near = near.into_iter().map(|value_z| {
+        let mut records = vec![scored(0, 2), scored(1, 3), scored(2, 1)];
+        records[1].value_z = value_z;
+        ("value_z", Conventions::TEACHER, records)
+    });
+    for (id, conventions, mut records) in broken.chain(near) {
+        if id != "value_z" {
+            // An outcome that is left out excuses nothing.
+            records[1].value_z = NO_OUTCOME;
+        }
+        let mut bytes = stream(conventions, &records);
+        bytes[4] = 3;
+        let events = in_every_way(&bytes, &dir.path().join("a"));
+        assert_eq!(the_fault(&events), Some((id, Some(1))), "{id}");
+        assert_eq!(readers::records(&events), 2, "{id}");
+    }
+}
+
 #[test]
 fn every_header_rule_is_broken_alike_for_every_reader() {
     let dir = tempfile::tempdir().unwrap();
@@ -183,7 +247,7 @@ fn every_header_rule_is_broken_alike_for_every_reader() {
         ("magic", &[(0, b'm')]),
         ("magic", &[(3, b'2'), (4, 9)]),
         ("version", &[(4, 0)]),
-        ("version", &[(4, 3), (6, 95)]),
+        ("version", &[(4, 4), (6, 95)]),
         ("version", &[(5, 2)]),
         ("packed_len", &[(6, 95), (8, 7)]),
         ("packed_len", &[(7, 1)]),

@@ -3,8 +3,10 @@
 mod readers;
 mod sample;
 
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::stream::{
-    Compression, Error, FileSink, PartsOptions, PartsWriter, RecordRef, StreamReader, StreamSet, StreamWriter,
+    Compression, Error, FileSink, Header, PartsOptions, PartsWriter, Record, RecordRef, StreamReader,
+    StreamSet, StreamWriter,
 };
 use manaka_core::{Conventions, Move16};
 use readers::{by_file, by_stream, frame, in_every_way, last_fault};
@@ -226,7 +228,7 @@ fn nothing_is_appended_to_what_is_no_whole_stream_of_the_same_conventions() {
     let mut damaged = whole.clone();
     damaged[24 + 116 + 10..][..2].fill(0);
     let mut unread = whole.clone();
-    unread[4] = 3;
+    unread[4] = 4;
     let other = |conventions| stream(conventions, &[]);
     for (id, bytes) in [
         ("unsupported", frame(&whole)),
@@ -246,6 +248,168 @@ fn nothing_is_appended_to_what_is_no_whole_stream_of_the_same_conventions() {
         let error = StreamWriter::append(&path, TEACHER).err().unwrap();
         assert_eq!((error.kind.id(), error.path.as_deref()), (id, Some(&*path)), "{error}");
         assert_eq!(fs::read(&path).unwrap(), bytes, "{id}: the file is as it was");
+    }
+}
+
+/// The record without its outcome.
+fn unknown(record: Record) -> Record {
+    Record { value_z: NO_OUTCOME, ..record }
+}
+
+/// The bytes of a stream of version 3.
+fn version_3(records: &[Record]) -> Vec<u8> {
+    let mut bytes = stream(TEACHER, records);
+    bytes[4] = 3;
+    bytes
+}
+
+#[test]
+fn a_writer_that_was_not_told_refuses_an_absent_outcome_and_stays_of_version_2() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = [scored(0, 2), unknown(scored(1, 3)), scored(2, 1)];
+    for compression in [Compression::None, Compression::DEFAULT] {
+        let path = dir.path().join(format!("a{}", compression.suffix()));
+        let mut writer = StreamWriter::create(&path, TEACHER, compression).unwrap();
+        writer.write(&records[0]).unwrap();
+        let error = writer.write(&records[1]).unwrap_err();
+        assert_eq!((error.kind.id(), error.record, error.offset), ("value_z", Some(1), 148));
+        writer.write(&records[2]).unwrap();
+        writer.finish().unwrap();
+        let sound = stream(TEACHER, &[records[0].clone(), records[2].clone()]);
+        assert_eq!(by_file(&path), by_stream(&sound[..]));
+    }
+    let mut writer = StreamWriter::new(Vec::new(), TEACHER).unwrap();
+    assert_eq!(writer.write(&records[1]).unwrap_err().kind.id(), "value_z");
+    // What cannot be gone back in says so from its start.
+    let header = Header::new(TEACHER).allowing_absent_outcomes();
+    let mut writer = StreamWriter::with_header(Vec::new(), header).unwrap();
+    records.iter().for_each(|record| writer.write(record).unwrap());
+    assert_eq!(writer.into_inner().unwrap().0, version_3(&records));
+}
+
+/// Where the first record without an outcome stands, if one does.
+fn cases() -> Vec<Vec<Record>> {
+    let known = |n: u16| (0..n).map(|i| scored(i, 1 + usize::from(i % 5))).collect::<Vec<_>>();
+    let mut cases = vec![known(0), known(4)];
+    for at in [0, 1, 3] {
+        let mut records = known(4);
+        records[at].value_z = NO_OUTCOME;
+        cases.push(records);
+    }
+    let mut late = known(60);
+    late[57].value_z = NO_OUTCOME;
+    late[59].value_z = NO_OUTCOME;
+    cases.push(late);
+    cases
+}
+
+/// The whole content of a part, raw or of one frame.
+fn content(path: &Path) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    if bytes.starts_with(b"MPK1") {
+        return bytes;
+    }
+    let mut frame = zstd::stream::read::Decoder::new(&bytes[..]).unwrap().single_frame();
+    let mut content = Vec::new();
+    io::Read::read_to_end(&mut frame, &mut content).unwrap();
+    assert!(frame.finish().fill_buf_is_empty(), "one frame and nothing behind it");
+    content
+}
+
+#[test]
+fn a_part_is_of_version_3_exactly_when_a_record_of_it_has_no_outcome() {
+    for compression in [Compression::None, Compression::DEFAULT] {
+        for records in cases() {
+            let dir = tempfile::tempdir().unwrap();
+            let name = format!("a{}", compression.suffix());
+            let path = dir.path().join(&name);
+            let mut writer = StreamWriter::create(&path, TEACHER, compression).unwrap();
+            writer.allow_absent_outcomes();
+            for record in &records {
+                writer.write(record).unwrap();
+                assert_eq!(names(dir.path()), [format!("{name}.tmp")], "no name before it is whole");
+            }
+            let absent = records.iter().any(|record| record.outcome().is_none());
+            assert_eq!(writer.header().version, if absent { 3 } else { 2 });
+            let (summary, bytes) = writer.finish().unwrap();
+            let expected = if absent { version_3(&records) } else { stream(TEACHER, &records) };
+            assert_eq!(content(&path), expected);
+            assert_eq!((summary.records, summary.bytes + 24), (records.len() as u64, expected.len() as u64));
+            assert_eq!((names(dir.path()), bytes), (vec![name], fs::metadata(&path).unwrap().len()));
+            if !absent {
+                // Nobody can tell that it was allowed.
+                let other = dir.path().join(format!("b{}", compression.suffix()));
+                let mut writer = StreamWriter::create(&other, TEACHER, compression).unwrap();
+                records.iter().for_each(|record| writer.write(record).unwrap());
+                writer.finish().unwrap();
+                assert_eq!(fs::read(&path).unwrap(), fs::read(&other).unwrap());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_compressed_part_of_many_blocks_loses_nothing_when_it_is_compressed_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.mpk.zst");
+    let mut records: Vec<Record> = (0..9000).map(|i| scored(i % 64, 40)).collect();
+    records[8990].value_z = NO_OUTCOME;
+    let mut writer = StreamWriter::create(&path, TEACHER, Compression::Zstd { level: 1 }).unwrap();
+    writer.allow_absent_outcomes();
+    records.iter().for_each(|record| writer.write(record).unwrap());
+    writer.finish().unwrap();
+    assert_eq!(content(&path), version_3(&records));
+    assert_eq!(fs::read(&path).unwrap()[4] & 0b100, 0b100, "the frame has a content checksum");
+}
+
+#[test]
+fn a_record_that_is_refused_raises_no_version() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.mpk");
+    let mut writer = StreamWriter::create(&path, TEACHER, Compression::None).unwrap();
+    writer.allow_absent_outcomes();
+    let mut bad = unknown(scored(0, 2));
+    bad.value_q = 7.0;
+    assert_eq!(writer.write(&bad).unwrap_err().kind.id(), "value_q");
+    writer.write(&scored(1, 1)).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), stream(TEACHER, &[scored(1, 1)]));
+}
+
+#[test]
+fn the_header_of_an_appended_file_allows_what_stands_behind_it_at_every_moment() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.mpk");
+    for version in [1, 2] {
+        let mut before = stream(TEACHER, &[scored(0, 2)]);
+        before[4] = version;
+        fs::write(&path, &before).unwrap();
+        let (mut writer, _) = StreamWriter::append(&path, TEACHER).unwrap();
+        assert_eq!(writer.write(&unknown(scored(1, 3))).unwrap_err().kind.id(), "value_z");
+        writer.allow_absent_outcomes();
+        writer.write(&scored(2, 1)).unwrap();
+        writer.sync().unwrap();
+        assert_eq!(fs::read(&path).unwrap()[..before.len()], before, "no record needs more yet");
+        writer.write(&unknown(scored(1, 3))).unwrap();
+        // The record waits in a buffer; the version does not.
+        let on_disk = fs::read(&path).unwrap();
+        assert_eq!(on_disk, version_3(&[scored(0, 2), scored(2, 1)]));
+        drop(writer);
+        let all = [scored(0, 2), scored(2, 1), unknown(scored(1, 3))];
+        assert_eq!(fs::read(&path).unwrap(), version_3(&all));
+
+        // A header that allows it goes on allowing it; at any cut the file is taken up again.
+        let whole = version_3(&all);
+        for have in 0..=whole.len() {
+            fs::write(&path, &whole[..have]).unwrap();
+            let (mut writer, found) = StreamWriter::append(&path, TEACHER).unwrap();
+            writer.allow_absent_outcomes();
+            for record in &all[usize::try_from(found.records).unwrap()..] {
+                writer.write(record).unwrap();
+            }
+            writer.finish().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), whole, "cut at {have}");
+        }
     }
 }
 
@@ -304,6 +468,28 @@ fn a_run_is_cut_exactly_at_the_records_per_part() {
             }
             assert!(set.next_ref().unwrap().is_none());
         }
+    }
+}
+
+#[test]
+fn the_parts_of_a_run_are_of_version_3_one_by_one_and_are_read_as_one_set() {
+    for compression in [Compression::None, Compression::DEFAULT] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut writer = PartsWriter::create(dir.path(), options(2, compression)).unwrap();
+        assert_eq!(writer.write(&unknown(scored(9, 1))).unwrap_err().kind.id(), "value_z");
+        writer.allow_absent_outcomes();
+        let records: Vec<Record> =
+            (0..7).map(|i| if i == 1 || i == 4 { unknown(scored(i, 2)) } else { scored(i, 2) }).collect();
+        records.iter().for_each(|record| writer.write(record).unwrap());
+        let summary = writer.finish().unwrap();
+        let versions: Vec<u16> =
+            summary.paths.iter().map(|path| StreamReader::open(path).unwrap().header().version).collect();
+        assert_eq!(versions, [3, 2, 3, 2]);
+        let mut set = StreamSet::open(summary.paths).unwrap();
+        for record in &records {
+            assert_eq!(set.next_ref().unwrap().unwrap().bytes(), readers::encode(record));
+        }
+        assert!(set.next_ref().unwrap().is_none());
     }
 }
 

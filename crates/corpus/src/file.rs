@@ -87,6 +87,12 @@ impl CorpusFile {
         &self.path
     }
 
+    /// Everything Parquet says about the file.
+    #[must_use]
+    pub const fn metadata(&self) -> &ParquetMetaData {
+        &self.metadata
+    }
+
     /// Rows in all.
     #[must_use]
     pub fn rows(&self) -> u64 {
@@ -97,6 +103,15 @@ impl CorpusFile {
     #[must_use]
     pub fn row_groups(&self) -> usize {
         self.metadata.num_row_groups()
+    }
+
+    /// Rows of a row group; 0 from [`CorpusFile::row_groups`] on.
+    #[must_use]
+    pub fn rows_of(&self, row_group: usize) -> u64 {
+        match self.starts.get(row_group..) {
+            Some([start, end, ..]) => end - start,
+            _ => 0,
+        }
     }
 
     /// Starts reading a row group, `row_group < row_groups()`.

@@ -97,10 +97,12 @@ impl fmt::Display for Fault {
 }
 
 /// Why a game, or the start of an engine, came to no end.
-#[derive(Debug)]
-pub(crate) enum Halt {
+#[derive(Debug, thiserror::Error)]
+pub enum Halt {
     /// The engine's doing.
+    #[error("{0}")]
     Fault(Fault),
     /// The run stops.
+    #[error("cancelled")]
     Cancelled,
 }

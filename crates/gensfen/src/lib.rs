@@ -60,7 +60,7 @@ pub mod usi;
 
 pub use ending::{Ending, Outcome};
 pub use error::{Error, Result};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, Halt};
 pub use options::{
     EngineCommand, EngineLife, EngineOptions, Limit, Openings, Options, PlayOptions, Timeouts, UnknownOption,
 };

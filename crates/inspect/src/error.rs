@@ -1,5 +1,6 @@
 //! Why a file could not be judged or shown. Faults of a file's content are findings of a check, not errors.
 
+use manaka_core::select::SelectError;
 use manaka_core::stream;
 use std::error::Error as _;
 use std::io;
@@ -33,6 +34,31 @@ pub enum Error {
     /// Raw records whose layout cannot be told.
     #[error(transparent)]
     Psv(manaka_corpus::FromPsvError),
+    /// A raw file that ends inside a record.
+    #[error(transparent)]
+    Raw(manaka_corpus::psv::Error),
+    /// Conditions that the data has nothing to be held to.
+    #[error("{}: {error}", path.display())]
+    Select {
+        /// The file.
+        path: PathBuf,
+        /// Which condition, and why.
+        #[source]
+        error: SelectError,
+    },
+    /// Nothing from a place on meets the conditions.
+    #[error("{}: no {unit} from {start} on meets the conditions", path.display())]
+    NoMatch {
+        /// The file.
+        path: PathBuf,
+        /// `record` or `row`.
+        unit: &'static str,
+        /// Where the search began.
+        start: u64,
+    },
+    /// What was printed could not be handed over.
+    #[error("output: {0}")]
+    Output(#[source] io::Error),
     /// Files that are not data of one kind and one meaning.
     #[error("{} and {} are not one set of data: {what}", first.display(), second.display())]
     Mixed {
@@ -43,6 +69,26 @@ pub enum Error {
         /// In what.
         what: String,
     },
+    /// Figures of no file.
+    #[error("no file was named")]
+    NoFiles,
+    /// The card would take the place of a file that is none, or that was changed by hand.
+    #[error("{}: no card, or one that was changed by hand; it is replaced only when that is asked for", path.display())]
+    Theirs {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A producer's report beside the data that cannot be read.
+    #[error("{}: no report of a producer: {what}", path.display())]
+    Manifest {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A lineage beside the data that cannot be read.
+    #[error(transparent)]
+    Lineage(manaka_edit::Error),
     /// The first record or row asked for is behind the last one.
     #[error("{}: there is no {unit} {start}: the file holds {have}", path.display())]
     Range {
@@ -89,6 +135,14 @@ impl Error {
         match error {
             manaka_corpus::FromPsvError::Io { path, error } => Self::Io { path, error },
             error => Self::Psv(error),
+        }
+    }
+
+    /// The error of a lineage that lies beside data.
+    pub(crate) fn lineage(error: manaka_edit::Error) -> Self {
+        match error {
+            manaka_edit::Error::Io { path, error } => Self::Io { path, error },
+            error => Self::Lineage(error),
         }
     }
 

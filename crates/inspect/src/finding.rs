@@ -117,7 +117,7 @@ checks! {
     DuplicateMove "duplicate_move" Error Both "a move stands twice among the candidates";
     // shards.md §4 and §5.
     Weight "weight" Error Shard "the weight is 0: a row folds at least one record";
-    ValueZMean "value_z_mean" Error Shard "value_z is no mean of as many outcomes as the weight counts";
+    ValueZMean "value_z_mean" Error Shard "value_z is no mean of at most as many outcomes as the weight counts";
     CpAbsent "cp_absent" Error Shard "a cp is -32768, the marker for none";
     CpAboveMateScale "cp_above_mate_scale" Warning Both "a score lies above the mate scale: the scale that is stated is not the one that was used";
     CandidateOrder "candidate_order" Error Shard "the candidates are not in the order in which they are written";

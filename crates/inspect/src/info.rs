@@ -1,11 +1,14 @@
-//! What a file states about itself: the header of a stream, the footer and the columns of a shard.
+//! What a file states about itself: the header of a stream, the footer and the columns of a shard or corpus, the layout of
+//! raw records.
 
 use crate::error::{Error, Result};
 use crate::finding::lossy;
-use crate::sniff::{FileKind, sniff};
+use crate::sniff::Kind;
 use manaka_core::Conventions;
 use manaka_core::stream::{MAGIC, StreamReader};
+use manaka_corpus::{CorpusFile, PsvOptions, psv_layout};
 use manaka_pack::shard::ShardReader;
+use parquet::file::metadata::ParquetMetaData;
 use serde::Serialize;
 use std::fmt;
 use std::fs::File;
@@ -20,6 +23,10 @@ pub enum Info {
     Stream(StreamInfo),
     /// A shard.
     Shard(ShardInfo),
+    /// A corpus.
+    Corpus(CorpusInfo),
+    /// Raw PSV.
+    Psv(PsvInfo),
 }
 
 /// The header of a stream. Its records are not counted: that takes reading all of them.
@@ -70,7 +77,45 @@ pub struct ShardInfo {
     pub columns: Vec<ColumnInfo>,
 }
 
-/// One leaf column of a shard, over all row groups.
+/// What a corpus holds. It states no conventions.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CorpusInfo {
+    /// The file.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Its rows.
+    pub rows: u64,
+    /// Its row groups.
+    pub row_groups: usize,
+    /// Every key and value of the footer, in order.
+    pub footer: Vec<(String, String)>,
+    /// Its leaf columns, in order; those that nothing reads too.
+    pub columns: Vec<ColumnInfo>,
+}
+
+/// What raw records show of themselves; they state nothing.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct PsvInfo {
+    /// The file.
+    #[serde(serialize_with = "lossy")]
+    pub path: PathBuf,
+    /// Its length.
+    pub bytes: u64,
+    /// Whole records.
+    pub records: u64,
+    /// Bytes of a record.
+    pub record_bytes: usize,
+    /// Bytes behind the last whole record.
+    pub torn_bytes: u64,
+    /// Slots for candidates in a record; 0 in plain PSV.
+    pub candidates: u16,
+    /// How moves lie in their 16 bits, as found in a sample.
+    pub move16: String,
+}
+
+/// One leaf column of a shard or corpus, over all row groups.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ColumnInfo {
     /// Its path, for example `candidates.list.element.mv`.
@@ -90,13 +135,37 @@ pub struct ColumnInfo {
 /// Reads what a file states about itself, and no record or row of it.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Stream`] and [`Error::Shard`] when it is neither a stream nor a shard.
+/// [`Error::Io`]; [`Error::Stream`], [`Error::Shard`], [`Error::Corpus`] and [`Error::Psv`] when it is damaged or nothing
+/// known. The layout of raw records is found in a sample of them.
 pub fn info(path: &Path) -> Result<Info> {
-    let (kind, bytes) = sniff(path)?;
+    let (kind, bytes) = Kind::of(path)?;
     match kind {
-        FileKind::Stream => stream_info(path, bytes).map(Info::Stream),
-        FileKind::Shard => shard_info(path, bytes).map(Info::Shard),
+        Kind::Stream => stream_info(path, bytes).map(Info::Stream),
+        Kind::Shard => shard_info(path, bytes).map(Info::Shard),
+        Kind::Corpus => corpus_info(path, bytes).map(Info::Corpus),
+        Kind::Psv => psv_info(path, bytes).map(Info::Psv),
     }
+}
+
+fn corpus_info(path: &Path, bytes: u64) -> Result<CorpusInfo> {
+    let file = CorpusFile::open(path).map_err(Error::corpus)?;
+    let (rows, row_groups) = (file.rows(), file.row_groups());
+    let (footer, columns) = (pairs(file.metadata()), columns(file.metadata(), rows));
+    Ok(CorpusInfo { path: path.to_owned(), bytes, rows, row_groups, footer, columns })
+}
+
+fn psv_info(path: &Path, bytes: u64) -> Result<PsvInfo> {
+    let layout = psv_layout(&[path.to_owned()], &PsvOptions::default()).map_err(Error::psv)?;
+    let record_bytes = layout.record_len();
+    Ok(PsvInfo {
+        path: path.to_owned(),
+        bytes,
+        records: bytes / record_bytes as u64,
+        record_bytes,
+        torn_bytes: bytes % record_bytes as u64,
+        candidates: layout.candidates,
+        move16: layout.moves.to_string(),
+    })
 }
 
 fn stream_info(path: &Path, bytes: u64) -> Result<StreamInfo> {
@@ -125,13 +194,19 @@ fn stream_info(path: &Path, bytes: u64) -> Result<StreamInfo> {
 fn shard_info(path: &Path, bytes: u64) -> Result<ShardInfo> {
     let reader = ShardReader::open(path).map_err(|error| Error::shard(path, error))?;
     let metadata = reader.metadata();
-    let footer = metadata
-        .file_metadata()
-        .key_value_metadata()
-        .into_iter()
-        .flatten()
-        .map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default()))
-        .collect();
+    let (rows, row_groups) = (reader.rows(), reader.row_groups());
+    let (footer, columns) = (pairs(metadata), columns(metadata, rows));
+    Ok(ShardInfo { path: path.to_owned(), bytes, rows, row_groups, footer, columns })
+}
+
+/// Keys and values of a footer.
+fn pairs(metadata: &ParquetMetaData) -> Vec<(String, String)> {
+    let pairs = metadata.file_metadata().key_value_metadata().into_iter().flatten();
+    pairs.map(|pair| (pair.key.clone(), pair.value.clone().unwrap_or_default())).collect()
+}
+
+/// The leaf columns of a file, over all row groups.
+fn columns(metadata: &ParquetMetaData, rows: u64) -> Vec<ColumnInfo> {
     let mut columns: Vec<ColumnInfo> = Vec::new();
     for group in metadata.row_groups() {
         for (at, chunk) in group.columns().iter().enumerate() {
@@ -157,12 +232,11 @@ fn shard_info(path: &Path, bytes: u64) -> Result<ShardInfo> {
             }
         }
     }
-    let rows = reader.rows();
     for column in &mut columns {
         column.encodings.sort();
         column.bytes_per_row = per_row(column.compressed_bytes, rows);
     }
-    Ok(ShardInfo { path: path.to_owned(), bytes, rows, row_groups: reader.row_groups(), footer, columns })
+    columns
 }
 
 /// The name of a codec. The level that the library prints behind it stands in no file.
@@ -180,6 +254,8 @@ impl fmt::Display for Info {
         match self {
             Self::Stream(info) => info.fmt(f),
             Self::Shard(info) => info.fmt(f),
+            Self::Corpus(info) => info.fmt(f),
+            Self::Psv(info) => info.fmt(f),
         }
     }
 }
@@ -217,37 +293,77 @@ impl fmt::Display for StreamInfo {
 
 impl fmt::Display for ShardInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, bytes, rows, row_groups, footer, columns } = self;
+        parquet_text(f, path, ("shard", *bytes, *rows, *row_groups), footer, columns)
+    }
+}
+
+impl fmt::Display for CorpusInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, bytes, rows, row_groups, footer, columns } = self;
+        parquet_text(f, path, ("corpus", *bytes, *rows, *row_groups), footer, columns)
+    }
+}
+
+impl fmt::Display for PsvInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.path.display())?;
-        let Self { bytes, rows, row_groups, .. } = self;
         writeln!(
             f,
-            "shard, {rows} rows in {row_groups} row groups, {bytes} bytes, {:.2} a row",
-            per_row(*bytes, *rows)
+            "raw PSV, {} records of {} bytes, {} bytes",
+            self.records, self.record_bytes, self.bytes
         )?;
         writeln!(f)?;
-        let width = self.footer.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
-        for (key, value) in &self.footer {
-            writeln!(f, "{key:<width$} {}", shortened(value))?;
+        writeln!(f, "{:<16} {} (found in a sample)", "move16", self.move16)?;
+        write!(f, "{:<16} {}", "candidates", self.candidates)?;
+        if self.candidates == 0 {
+            f.write_str(" (plain PSV)")?;
         }
-        writeln!(f)?;
-        let width = self.columns.iter().map(|column| column.name.len()).max().unwrap_or(0).max(6);
-        write!(
-            f,
-            "{:<width$} {:>14} {:>9} {:>14}  encodings, compression",
-            "column", "bytes", "a row", "uncompressed"
-        )?;
-        for column in &self.columns {
-            writeln!(f)?;
-            let ColumnInfo { name, compressed_bytes, bytes_per_row, encoded_bytes, encodings, compression } =
-                column;
-            let encodings = encodings.join(" ");
-            write!(
-                f,
-                "{name:<width$} {compressed_bytes:>14} {bytes_per_row:>9.3} {encoded_bytes:>14}  {encodings}, {compression}"
-            )?;
+        if self.torn_bytes > 0 {
+            write!(f, "\n{:<16} {} bytes behind the last whole record", "torn", self.torn_bytes)?;
         }
         Ok(())
     }
+}
+
+fn parquet_text(
+    f: &mut fmt::Formatter<'_>,
+    path: &Path,
+    (kind, bytes, rows, row_groups): (&str, u64, u64, usize),
+    footer: &[(String, String)],
+    columns: &[ColumnInfo],
+) -> fmt::Result {
+    writeln!(f, "{}", path.display())?;
+    writeln!(
+        f,
+        "{kind}, {rows} rows in {row_groups} row groups, {bytes} bytes, {:.2} a row",
+        per_row(bytes, rows)
+    )?;
+    writeln!(f)?;
+    let width = footer.iter().map(|(key, _)| key.chars().count()).max().unwrap_or(0);
+    for (key, value) in footer {
+        writeln!(f, "{key:<width$} {}", shortened(value))?;
+    }
+    if !footer.is_empty() {
+        writeln!(f)?;
+    }
+    let width = columns.iter().map(|column| column.name.len()).max().unwrap_or(0).max(6);
+    write!(
+        f,
+        "{:<width$} {:>14} {:>9} {:>14}  encodings, compression",
+        "column", "bytes", "a row", "uncompressed"
+    )?;
+    for column in columns {
+        writeln!(f)?;
+        let ColumnInfo { name, compressed_bytes, bytes_per_row, encoded_bytes, encodings, compression } =
+            column;
+        let encodings = encodings.join(" ");
+        write!(
+            f,
+            "{name:<width$} {compressed_bytes:>14} {bytes_per_row:>9.3} {encoded_bytes:>14}  {encodings}, {compression}"
+        )?;
+    }
+    Ok(())
 }
 
 /// A footer value on one line; other programs keep whole schemas there.

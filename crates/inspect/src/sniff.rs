@@ -1,9 +1,13 @@
 //! What a file is, told by its content and never by its name.
 
 use crate::error::{Error, Result};
+use manaka_core::inputs::STREAM_SUFFIXES;
+use manaka_core::stream::MAGIC;
+use manaka_corpus::{self as corpus, CorpusFile};
+use manaka_pack::shard::{COLUMNS, ShardReader};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The first and last four bytes of every Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -24,4 +28,87 @@ pub fn sniff(path: &Path) -> Result<(FileKind, u64)> {
     let mut first = Vec::new();
     file.take(PARQUET_MAGIC.len() as u64).read_to_end(&mut first).map_err(Error::io(path))?;
     Ok((if first == PARQUET_MAGIC { FileKind::Shard } else { FileKind::Stream }, len))
+}
+
+/// What a file holds, where corpora and raw PSV are looked at too.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Stream,
+    Shard,
+    Corpus,
+    Psv,
+}
+
+impl Kind {
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Shard => "shard",
+            Self::Corpus => "corpus",
+            Self::Psv => "psv",
+        }
+    }
+
+    /// What a file is, by its content; and its length in bytes.
+    pub fn of(path: &Path) -> Result<(Self, u64)> {
+        let file = File::open(path).map_err(Error::io(path))?;
+        let len = file.metadata().map_err(Error::io(path))?.len();
+        let mut first = Vec::new();
+        file.take(4).read_to_end(&mut first).map_err(Error::io(path))?;
+        let kind = match first.as_slice() {
+            b"PAR1" => Self::of_parquet(path),
+            // stream.md §7: a zstd frame or a skippable one. An empty file is a stream that says so.
+            [] | [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Stream,
+            first if first == MAGIC => Self::Stream,
+            // What begins as nothing known is taken for what it is called, so that its reader says what is wrong.
+            _ if named(path, STREAM_SUFFIXES) => Self::Stream,
+            _ => Self::Psv,
+        };
+        Ok((kind, len))
+    }
+
+    /// A shard or a corpus. What is neither is taken for what it resembles, so that its reader says what is wrong.
+    fn of_parquet(path: &Path) -> Self {
+        if ShardReader::open(path).is_ok() {
+            return Self::Shard;
+        }
+        match CorpusFile::open(path) {
+            Err(corpus::Error::MissingColumns { found, .. })
+                if found.iter().any(|name| name == COLUMNS[0]) =>
+            {
+                Self::Shard
+            }
+            Ok(_)
+            | Err(
+                corpus::Error::MissingColumns { .. }
+                | corpus::Error::ColumnType { .. }
+                | corpus::Error::Codec { .. },
+            ) => Self::Corpus,
+            Err(_) => Self::Shard,
+        }
+    }
+}
+
+fn named(path: &Path, suffixes: &[&str]) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    suffixes.iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// What all files of a set are, and their lengths.
+///
+/// # Errors
+/// [`Error::Mixed`] for files of different kinds; [`Error::Io`].
+pub fn one_kind(inputs: &[PathBuf]) -> Result<(Kind, Vec<u64>)> {
+    let (mut kinds, mut bytes) = (Vec::new(), Vec::new());
+    for path in inputs {
+        let (kind, len) = Kind::of(path)?;
+        kinds.push(kind);
+        bytes.push(len);
+    }
+    let kind = kinds.first().copied().unwrap_or(Kind::Stream);
+    if let Some(at) = kinds.iter().position(|&other| other != kind) {
+        let what = format!("one is a {}, the other a {}", kind.id(), kinds[at].id());
+        return Err(Error::Mixed { first: inputs[0].clone(), second: inputs[at].clone(), what });
+    }
+    Ok((kind, bytes))
 }

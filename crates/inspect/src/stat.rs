@@ -25,21 +25,23 @@ pub use figures::{
     OutcomeFigures, PartFigures, PlyBin, ScaleFigures, ScoreFigures, Spread, Stat, StatTotals, Stated,
     ValueCount, ValueFigures, VisitFigures,
 };
+pub(crate) use measure::ratio;
+pub(crate) use rows::corpus_row;
 pub use text::grouped;
+pub(crate) use text::{percent, share};
 
 use crate::error::{Error, Result};
 use crate::info::{ColumnInfo, Info, info};
+use crate::sniff::{Kind, one_kind};
 use crate::threads::on_threads;
 use collect::{Collector, Joins, State};
 use manaka_core::conventions::Conventions;
 use manaka_core::progress::Progress;
-use manaka_core::stream::{MAGIC, StreamSet};
+use manaka_core::stream::StreamSet;
 use manaka_corpus::{CorpusFile, PsvOptions, psv_layout};
 use manaka_pack::shard::ShardReader;
-use std::fs::File;
-use std::io::Read;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use sums::Facts;
 
 /// How to measure.
@@ -59,43 +61,6 @@ impl StatOptions {
     }
 }
 
-/// What the files of a set are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Stream,
-    Shard,
-    Corpus,
-    Psv,
-}
-
-impl Kind {
-    const fn id(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Shard => "shard",
-            Self::Corpus => "corpus",
-            Self::Psv => "psv",
-        }
-    }
-
-    /// What a file is, by its content; and its length in bytes.
-    fn of(path: &Path) -> Result<(Self, u64)> {
-        let file = File::open(path).map_err(Error::io(path))?;
-        let len = file.metadata().map_err(Error::io(path))?.len();
-        let mut first = Vec::new();
-        file.take(4).read_to_end(&mut first).map_err(Error::io(path))?;
-        let kind = match first.as_slice() {
-            b"PAR1" if ShardReader::open(path).is_ok() => Self::Shard,
-            b"PAR1" => Self::Corpus,
-            // stream.md §7: a zstd frame or a skippable one. An empty file is a stream that says so.
-            [] | [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Stream,
-            first if first == MAGIC => Self::Stream,
-            _ => Self::Psv,
-        };
-        Ok((kind, len))
-    }
-}
-
 /// Measures a set of data: streams, shards, corpus parquet or raw PSV, told apart by content. The files are one set in the
 /// order given: all of one kind, and their conventions have to agree. Games go on from one file to the next.
 ///
@@ -105,19 +70,12 @@ impl Kind {
 /// [`Error::Mixed`] for files of different kinds or shards of different conventions; whatever the reader of the files
 /// fails with, the first fault of a stream included: [`check`](crate::check()) lists faults, this measures sound data.
 /// Rows of a corpus and raw records that cannot be read are counted in [`Stat::refused`]. [`Error::Interrupted`] when
-/// `progress` asks for it.
+/// `progress` asks for it. [`Error::NoFiles`] without an input.
 pub fn stat(inputs: &[PathBuf], options: &StatOptions, progress: &dyn Progress) -> Result<Stat> {
-    let (mut kinds, mut bytes) = (Vec::new(), Vec::new());
-    for path in inputs {
-        let (kind, len) = Kind::of(path)?;
-        kinds.push(kind);
-        bytes.push(len);
+    if inputs.is_empty() {
+        return Err(Error::NoFiles);
     }
-    let kind = kinds.first().copied().unwrap_or(Kind::Stream);
-    if let Some(at) = kinds.iter().position(|&other| other != kind) {
-        let what = format!("one is a {}, the other a {}", kind.id(), kinds[at].id());
-        return Err(Error::Mixed { first: inputs[0].clone(), second: inputs[at].clone(), what });
-    }
+    let (kind, bytes) = one_kind(inputs)?;
     let set = Set { kind, inputs, bytes, threads: options.threads, progress };
     match kind {
         Kind::Stream => set.streams(),
@@ -184,7 +142,7 @@ impl Set<'_> {
         let path = |error| Error::stream(&self.inputs[0], error);
         let conventions = *StreamSet::open(self.inputs.to_vec()).map_err(path)?.conventions();
         let facts = Facts::new(conventions, true, true, self.len());
-        let streams = streams::Streams::new(self.inputs, conventions.policy_source);
+        let streams = streams::Streams::new(self.inputs);
         let measured = self.run(&facts, None, "records", |c, w| streams.work(c, w))?;
         Ok(self.figures(measured, Some(conventions), true))
     }

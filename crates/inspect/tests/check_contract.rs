@@ -1,47 +1,17 @@
-//! What a check promises: every id has a fixture that sets it off, sound data has none, the report says where.
+//! What a check promises: every id has a fixture that sets it off, and sound data has none.
 
 mod fixtures;
+mod judged;
 
 use fixtures::*;
+use judged::*;
 use manaka_core::stream::{Candidate, Record};
-use manaka_core::{Conventions, Move16, Packed, Pov};
-use manaka_inspect::{CHECKS, CheckOptions, Error, Report, Severity, check};
+use manaka_core::{Conventions, Move16, Pov};
+use manaka_inspect::{CHECKS, Severity};
 use manaka_pack::{PackOptions, pack};
 use std::collections::BTreeSet;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-
-fn threads(n: usize) -> NonZeroUsize {
-    NonZeroUsize::new(n).unwrap()
-}
-
-fn judge(paths: &[PathBuf]) -> Report {
-    check(paths, &CheckOptions::new(threads(2)), &()).unwrap()
-}
-
-/// Ids and counts.
-fn kinds(report: &Report) -> Vec<(&'static str, u64)> {
-    report.kinds.iter().map(|kind| (kind.id, kind.count)).collect()
-}
-
-fn usi(text: &str) -> Move16 {
-    Move16::from_usi(text).unwrap()
-}
-
-fn scored(text: &str, cp: i16) -> Candidate {
-    Candidate { mv: usi(text), visits: 0, cp }
-}
-
-fn packed(sfen: &str) -> Packed {
-    manaka_core::sfen::Sfen::parse(sfen).unwrap().packed
-}
-
-/// A record of the starting position.
-fn start(candidates: &[Candidate]) -> Record {
-    let packed = packed(manaka_core::sfen::STARTPOS);
-    Record { ply: 1, value_z: 0.0, value_q: 0.0, packed, candidates: candidates.to_vec() }
-}
 
 /// A teacher stream of good records with one more among them.
 fn among(record: Record) -> Vec<u8> {
@@ -55,27 +25,6 @@ fn header(at: usize, bytes: &[u8]) -> Vec<u8> {
     let mut header = stream_bytes(Conventions::TEACHER, &score_records(2, 3));
     header[at..at + bytes.len()].copy_from_slice(bytes);
     header
-}
-
-/// A score shard of 40 rows, one of which was changed.
-fn shard_with(change: impl Fn(&mut Row)) -> Shard {
-    let mut rows = score_rows(40, 5);
-    let at = rows.iter().position(|row| row.candidates.len() >= 3 && distinct_cp(row)).unwrap();
-    rows.swap(9, at);
-    change(&mut rows[9]);
-    Shard::scores(rows)
-}
-
-fn distinct_cp(row: &Row) -> bool {
-    row.candidates.windows(2).all(|pair| pair[0].2 != pair[1].2)
-}
-
-fn visits_with(change: impl Fn(&mut Row)) -> Shard {
-    let mut rows = visits_rows(40, 5);
-    let at = rows.iter().position(|row| row.candidates.len() >= 3 && row.weight == 3).unwrap();
-    rows.swap(9, at);
-    change(&mut rows[9]);
-    Shard::visits(rows)
 }
 
 type Make = Box<dyn Fn(&Path) -> Vec<PathBuf>>;
@@ -144,7 +93,7 @@ fn fixtures() -> Vec<Fixture> {
     vec![
         stream("empty", Vec::new()),
         stream("magic", b"# README\n\nThis is no data.\n".to_vec()),
-        stream("version", header(4, &[3, 0])),
+        stream("version", header(4, &[4, 0])),
         stream("packed_len", header(6, &[95, 0])),
         stream("pov", header(8, &[2])),
         stream("policy_source", header(9, &[2])),
@@ -217,7 +166,7 @@ fn fixtures() -> Vec<Fixture> {
         shard("no_rows", Shard::scores(Vec::new())),
         Fixture { id: "unreadable", with: &["shuffle_not_judged"], make: Box::new(damaged) },
         shard("weight", shard_with(|row| row.weight = 0)),
-        shard("value_z_mean", visits_with(|row| row.value_z = 0.5)),
+        shard("value_z_mean", visits_with(|row| row.value_z = 0.4)),
         shard("cp_absent", shard_with(|row| row.candidates[2].2 = Some(i16::MIN))).with(&[
             "shuffle_not_judged",
             "one_hot",
@@ -379,320 +328,4 @@ fn scores_in_black_s_view_are_turned_before_they_are_judged() {
     let wrong = judge(&[black(rows(false)).write(dir.path(), "wrong.parquet")]);
     let ids: Vec<_> = wrong.kinds.iter().map(|kind| kind.id).collect();
     assert!(ids.contains(&"candidate_order") && ids.contains(&"one_hot"), "{wrong}");
-}
-
-/// Streams and shards with faults of every sort, one of them in four row groups.
-fn mixed(dir: &Path) -> Vec<PathBuf> {
-    let mut records = score_records(4000, 2);
-    for at in (0..4000).step_by(7) {
-        // From 1a to 1a.
-        records[at].candidates.push(Candidate { mv: Move16::from_bits(72 << 7 | 72), visits: 0, cp: 5 });
-    }
-    for at in (0..4000).step_by(11) {
-        records[at].value_q = 1.5;
-    }
-    let mut rows = score_rows(9000, 5);
-    for at in (3..9000).step_by(5) {
-        rows[at].weight = 0;
-    }
-    for at in (0..9000).step_by(31) {
-        rows[at].packed = rows[at / 2].packed;
-    }
-    vec![
-        file(dir, "a.mpk", &stream_bytes(Conventions::TEACHER, &records)),
-        Shard { group: 2500, ..Shard::scores(rows.clone()) }.write(dir, "a.parquet"),
-        file(dir, "README.md", b"no data"),
-        written(
-            dir,
-            "b.mpk.zst",
-            Conventions { fv_scale: 28, ..Conventions::TEACHER },
-            &score_records(2000, 9),
-        ),
-        Shard::scores(rows[..5000].to_vec()).write(dir, "b.parquet"),
-    ]
-}
-
-#[test]
-fn the_report_does_not_depend_on_the_number_of_threads() {
-    let dir = tempfile::tempdir().unwrap();
-    let paths = mixed(dir.path());
-    for limit in [0, 1, 20, 100_000] {
-        let run = |n| {
-            let options = CheckOptions { threads: threads(n), limit };
-            serde_json::to_string_pretty(&check(&paths, &options, &()).unwrap()).unwrap()
-        };
-        let one = run(1);
-        for n in [2, 3, 8] {
-            assert!(run(n) == one, "{n} threads, limit {limit}");
-        }
-        let json: serde_json::Value = serde_json::from_str(&one).unwrap();
-        let total: u64 = json["kinds"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|kind| kind["severity"] != "note")
-            .map(|kind| kind["count"].as_u64().unwrap())
-            .sum();
-        let listed = json["findings"].as_array().unwrap();
-        assert_eq!(listed.len() as u64, total.min(limit as u64));
-        let places: Vec<_> = listed
-            .iter()
-            .filter(|f| f["path"].is_string())
-            .map(|f| {
-                let at = paths.iter().position(|p| f["path"] == p.to_str().unwrap()).unwrap();
-                (at, f["record"].as_u64().or(f["row"].as_u64()))
-            })
-            .collect();
-        assert!(places.iter().filter(|p| p.1.is_some()).is_sorted(), "by file and place");
-    }
-}
-
-#[test]
-fn counts_are_those_of_the_faults_put_in() {
-    let dir = tempfile::tempdir().unwrap();
-    let report = judge(&mixed(dir.path()));
-    let count = |id| report.kinds.iter().find(|kind| kind.id == id).map_or(0, |kind| kind.count);
-    // 0, 7, 14 … 3997 have a move that is none of theirs; those with a bad value_q were not judged further.
-    assert_eq!(count("value_q"), 364);
-    assert_eq!(count("illegal_candidate") - illegal_rows(&report), 572 - 52);
-    assert_eq!(count("weight"), 1800 + 1000);
-    // Every row of the second shard stands in the first one, but for those that were overwritten there too.
-    assert_eq!(count("conflict"), 1);
-    assert_eq!(count("magic"), 1);
-    assert_eq!(count("row_group_size"), 1);
-    assert!(count("repeated_position") >= 5000, "{report}");
-    assert_eq!(report.totals.rows, 14_000);
-    assert_eq!(report.totals.records, 6000);
-}
-
-/// Rows whose position was overwritten keep the candidates of another: most are illegal.
-fn illegal_rows(report: &Report) -> u64 {
-    let options = CheckOptions { threads: threads(1), limit: usize::MAX };
-    let shards: Vec<PathBuf> = ["a.parquet", "b.parquet"]
-        .into_iter()
-        .filter_map(|name| report.shuffle.iter().find_map(|s| s.path.clone().filter(|p| p.ends_with(name))))
-        .collect();
-    let report = check(&shards, &options, &()).unwrap();
-    report.kinds.iter().find(|kind| kind.id == "illegal_candidate").map_or(0, |kind| kind.count)
-}
-
-#[test]
-fn a_repeated_position_names_both_rows_wherever_they_stand() {
-    let dir = tempfile::tempdir().unwrap();
-    let rows = score_rows(300, 5);
-    let mut second = score_rows(400, 5)[..].to_vec();
-    second.retain(|row| rows.iter().all(|other| other.packed != row.packed));
-    let kept = second.len();
-    assert!(kept > 50);
-    second.insert(20, rows[250].clone());
-    second.insert(30, rows[7].clone());
-    second.insert(40, second[20].clone());
-    let first = Shard::scores(rows).write(dir.path(), "a.parquet");
-    let second = Shard::scores(second).write(dir.path(), "b.parquet");
-    let report = judge(&[first, second]);
-    let found: Vec<_> = report
-        .findings
-        .iter()
-        .map(|f| (f.id, name(f.path.as_ref().unwrap()), f.row.unwrap(), f.message.clone()))
-        .collect();
-    let expected = [(20, 250), (30, 7), (40, 250)];
-    assert_eq!(found.len(), 3, "{report}");
-    for ((id, path, row, message), (here, there)) in found.iter().zip(expected) {
-        assert_eq!((*id, path.as_str(), *row), ("repeated_position", "b.parquet", here));
-        assert!(message.starts_with(&format!("the position of row {there} in ")), "{message}");
-        assert!(message.contains("a.parquet: "), "{message}");
-    }
-}
-
-#[test]
-fn files_that_cannot_be_read_are_errors_and_not_findings() {
-    let dir = tempfile::tempdir().unwrap();
-    let good = written(dir.path(), "a.mpk", Conventions::TEACHER, &score_records(5, 1));
-    for bad in [dir.path().join("missing.mpk"), dir.path().to_owned()] {
-        let error = check(&[good.clone(), bad.clone()], &CheckOptions::new(threads(1)), &()).unwrap_err();
-        assert!(matches!(&error, Error::Io { path, .. } if *path == bad), "{error}");
-    }
-}
-
-#[test]
-fn every_key_of_a_footer_but_the_writer_has_to_agree() {
-    let dir = tempfile::tempdir().unwrap();
-    let first = Shard::scores(score_rows(5, 1)).write(dir.path(), "a.parquet");
-    for (key, value) in [
-        ("pov", "black"),
-        ("softmax_temp_cp", "99.5"),
-        ("mate_scale", "32000"),
-        ("mate_slack", "100"),
-        ("eval_coef", "1200"),
-        ("fv_scale", "28"),
-    ] {
-        let second = Shard::scores(Vec::new()).with(key, value).write(dir.path(), "b.parquet");
-        let report = judge(&[first.clone(), second]);
-        let expected = format!("{key} is {value} here and ");
-        assert_eq!(report.findings.len(), 1, "{report}");
-        assert_eq!(report.findings[0].id, "footer_conflict");
-        assert!(report.findings[0].message.starts_with(&expected), "{report}");
-    }
-    let visits = Shard::visits(Vec::new()).write(dir.path(), "b.parquet");
-    assert!(
-        judge(&[first, visits]).findings[0]
-            .message
-            .starts_with("policy_source is visits here and softmax_cp in ")
-    );
-}
-
-#[test]
-fn row_groups_are_full_but_for_the_last_and_add_up_to_what_the_footer_says() {
-    let dir = tempfile::tempdir().unwrap();
-    let rows = score_rows(8200, 2);
-    let group_size = |shard: PathBuf| {
-        let report = judge(&[shard]);
-        report.findings.iter().find(|f| f.id == "row_group_size").map(|f| f.message.clone())
-    };
-    assert_eq!(group_size(Shard::scores(rows.clone()).write(dir.path(), "a.parquet")), None);
-    assert_eq!(group_size(Shard::scores(rows[..8192].to_vec()).write(dir.path(), "a.parquet")), None);
-    let long = Shard { group: 8193, ..Shard::scores(rows[..8193].to_vec()) }.write(dir.path(), "a.parquet");
-    assert_eq!(group_size(long).unwrap(), "1 of 1 row groups; the first is group 0 with 8193 rows");
-    let claims = with_row_count(&Shard::scores(rows[..10].to_vec()).write(dir.path(), "a.parquet"), 10, 11);
-    assert_eq!(group_size(claims).unwrap(), "the row groups hold 10 rows, the footer says 11");
-}
-
-/// Makes the footer of a shard of fewer than 64 rows claim another number of them.
-fn with_row_count(path: &Path, from: u8, to: u8) -> PathBuf {
-    let mut bytes = fs::read(path).unwrap();
-    // Thrift's compact protocol: the field behind the last one, an i64 in zigzag; then the list of row groups.
-    let field = [0x16, from * 2, 0x19];
-    let found: Vec<usize> = (0..bytes.len() - 3).filter(|&at| bytes[at..at + 3] == field).collect();
-    assert_eq!(found.len(), 1);
-    bytes[found[0] + 1] = to * 2;
-    fs::write(path, bytes).unwrap();
-    path.to_owned()
-}
-
-#[test]
-fn a_move_that_stands_twice_is_found_in_long_lists_too_and_a_cp_at_the_scale_is_none_above_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let moves = "1g1f 2g2f 3g3f 4g4f 5g5f 6g6f 7g7f 8g8f 9g9f 2h3h 2h4h 6i7h 4i5h 5i5h 3i3h";
-    let mut record = start(&moves.split(' ').map(|mv| scored(mv, -30_000)).collect::<Vec<_>>());
-    let clean = judge(&[file(dir.path(), "a.mpk", &stream_bytes(Conventions::TEACHER, &[record.clone()]))]);
-    assert_eq!(clean.to_string(), "ok: 1 stream, 1 record, no findings");
-    record.candidates[14] = record.candidates[2];
-    let report = judge(&[file(dir.path(), "b.mpk", &stream_bytes(Conventions::TEACHER, &[record]))]);
-    assert_eq!(report.findings[0].message, "3g3f stands 2 times among 15 candidates", "{report}");
-}
-
-/// The reader refuses such a row group as a whole; no other is passed over for it.
-#[test]
-fn rows_without_candidates_or_with_half_their_cp_make_their_row_group_unreadable() {
-    let dir = tempfile::tempdir().unwrap();
-    for change in [|row: &mut Row| row.candidates.clear(), |row: &mut Row| row.candidates[1].2 = None] {
-        let path = Shard { group: 20, ..shard_with(change) }.write(dir.path(), "a.parquet");
-        let report = judge(&[path]);
-        assert_eq!(
-            kinds(&report),
-            [("row_group_size", 1), ("unreadable", 1), ("shuffle_not_judged", 1)],
-            "{report}"
-        );
-        assert!(report.findings[1].message.starts_with("row group 0, rows 0 to 19: "), "{report}");
-        assert_eq!(report.totals.rows, 20);
-    }
-}
-
-#[test]
-fn footer_keys_stand_in_their_order() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut shard = Shard::scores(score_rows(5, 1));
-    shard.footer.swap(1, 2);
-    let report = judge(&[shard.write(dir.path(), "a.parquet")]);
-    assert!(
-        report.findings[0].message.starts_with("their order is pov, softmax_temp_cp, policy_source, "),
-        "{report}"
-    );
-}
-
-#[test]
-fn a_run_that_is_asked_to_stop_says_so_and_reports_nothing() {
-    struct Stop;
-    impl manaka_core::progress::Progress for Stop {
-        fn phase(&self, _: &str, _: Option<u64>, _: &str) {}
-        fn advance(&self, _: u64) {}
-        fn cancelled(&self) -> bool {
-            true
-        }
-    }
-    let dir = tempfile::tempdir().unwrap();
-    for path in [
-        written(dir.path(), "a.mpk", Conventions::TEACHER, &score_records(5, 1)),
-        Shard::scores(score_rows(5, 1)).write(dir.path(), "a.parquet"),
-    ] {
-        assert!(matches!(check(&[path], &CheckOptions::new(threads(2)), &Stop), Err(Error::Interrupted)));
-    }
-}
-
-/// A conversion that mixes up two sides in every row is found in every row.
-#[test]
-fn a_shard_whose_footer_names_the_other_view_is_found() {
-    let dir = tempfile::tempdir().unwrap();
-    let rows = score_rows(400, 6);
-    let white =
-        rows.iter().filter(|row| row.packed[95] == 1 && row.candidates.len() > 1 && distinct_cp(row)).count();
-    let report = judge(&[Shard::scores(rows).with("pov", "black").write(dir.path(), "a.parquet")]);
-    let count = |id| report.kinds.iter().find(|kind| kind.id == id).map_or(0, |kind| kind.count);
-    assert!(count("candidate_order") >= white as u64 && white > 100, "{report}");
-}
-
-#[test]
-fn a_stream_goes_on_behind_a_faulty_record_and_ends_where_the_framing_is_lost() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut records = score_records(30, 3);
-    records[4].value_z = 0.25;
-    records[9].candidates[0].mv = usi("5e5d");
-    let mut bytes = stream_bytes(Conventions::TEACHER, &records);
-    let whole = bytes.len();
-    bytes.extend_from_slice(&[0; 50]);
-    let report = judge(&[file(dir.path(), "a.mpk", &bytes)]);
-    let found: Vec<_> = report.findings.iter().map(|f| (f.id, f.record, f.offset)).collect();
-    let offset = |n: usize| stream_bytes(Conventions::TEACHER, &records[..n]).len() as u64;
-    assert_eq!(
-        found,
-        [
-            ("value_z", Some(4), Some(offset(4))),
-            ("illegal_candidate", Some(9), Some(offset(9))),
-            ("truncated", Some(30), Some(whole as u64)),
-        ]
-    );
-    assert_eq!(report.totals.records, 30);
-}
-
-#[test]
-fn the_text_counts_kinds_lists_places_and_ends_with_the_verdict() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut records = vec![start(&[scored("7g7f", 30), scored("7g7e", 0)]); 3];
-    records[1] = start(&[scored("2g2f", 30_500)]);
-    records[2].value_q = 2.0;
-    let mut bytes = stream_bytes(Conventions::TEACHER, &records);
-    bytes[4] = 1;
-    let path = file(dir.path(), "a.mpk", &bytes);
-    let options = CheckOptions { threads: threads(1), limit: 1 };
-    let report = check(std::slice::from_ref(&path), &options, &()).unwrap();
-    let expected = format!(
-        "\
-note    header_version             1  the header has version 1, which cannot state a mate slack
-error   value_q                    1  value_q is not in [-1, 1]
-error   illegal_candidate          1  a candidate is no legal move on the board
-warning cp_above_mate_scale        1  a score lies above the mate scale: the scale that is stated is not the one \
-that was used
-
-{path}: record 0 at byte 24: illegal_candidate: 1 of 2 candidates illegal: 7g7e in \
-lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b -
-… 2 more
-the first value_q: {path}: record 2 at byte 264: value_q: value_q is 2, not in [-1, 1]
-the first cp_above_mate_scale: {path}: record 1 at byte 148: cp_above_mate_scale: 2g2f has a cp of 30500, and the \
-mate scale is 30000
-
-{path}: header_version: version 1; the mate slack in force is 320
-3 findings: value_q=1 illegal_candidate=1 cp_above_mate_scale=1",
-        path = path.display()
-    );
-    assert_eq!(report.to_string(), expected);
 }

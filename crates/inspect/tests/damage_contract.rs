@@ -4,7 +4,9 @@ mod fixtures;
 
 use fixtures::*;
 use manaka_core::Conventions;
-use manaka_inspect::{CheckOptions, Notation, Selection, check, info, view};
+use manaka_core::select::Select;
+use manaka_corpus::PsvOptions;
+use manaka_inspect::{CatOptions, CheckOptions, Notation, Selection, cat, check, info, view};
 use std::fs;
 use std::num::NonZeroUsize;
 
@@ -49,7 +51,18 @@ fn damage(name: &str, good: &[u8], rounds: u64) {
             std::env::temp_dir().display()
         );
         let _ = info(&path);
-        let _ = view(&path, Selection { start: 3, count: 2 }, Notation::Ascii).map(|view| view.to_string());
+        for conditions in ["", "ply=1.. cp=-500.. min-candidates=1"] {
+            let select: Select = conditions.parse().unwrap();
+            let (selection, psv) = (Selection { start: 3, count: 2 }, PsvOptions::default());
+            let _ = view(&path, selection, &select, Notation::Ascii, &psv).map(|view| view.to_string());
+            let mut lines = Vec::new();
+            let options = CatOptions { select, ..CatOptions::default() };
+            let _ = cat(std::slice::from_ref(&path), &options, &mut lines, &());
+            // Whatever was printed is whole lines of JSON.
+            for line in str::from_utf8(&lines).unwrap().lines() {
+                serde_json::from_str::<serde_json::Value>(line).unwrap();
+            }
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 
 mod fixtures;
 
-use fixtures::{Draws, Shard, file, score_rows, stream_bytes, visits_rows, written};
+use fixtures::games::games;
+use fixtures::{Shard, file, score_rows, stream_bytes, visits_rows, written};
 use manaka_core::conventions::NO_CP;
 use manaka_core::sfen::STARTPOS;
 use manaka_core::stream::{Candidate, Record};
@@ -21,52 +22,6 @@ fn on(threads: usize) -> StatOptions {
 
 fn measured(paths: &[PathBuf]) -> Stat {
     stat(paths, &on(2), &()).unwrap()
-}
-
-/// Games whose scores and outcomes go together at the stated scale: each has an advantage that stays about the same, and
-/// is won as often as that says.
-fn games(count: usize, seed: u64) -> Vec<Vec<Record>> {
-    let mut draws = Draws::new(seed);
-    let start = Packed::from_sfen(STARTPOS).unwrap().0;
-    let (mut board, mut legal) = (Board::start(), Vec::new());
-    (0..count)
-        .map(|_| {
-            board.set(&start, 1).unwrap();
-            let advantage = draws.below(3000) as f64 - 1500.0;
-            let chance = 1.0 / (1.0 + (-2.0 * advantage / 1512.173).exp());
-            let black_wins = (draws.below(1 << 30) as f64) < chance * f64::from(1 << 30);
-            let mut game = Vec::new();
-            for _ in 0..30 + draws.below(20) {
-                board.legal_moves(&mut legal);
-                // Kings stay at home, as they do where moves have a reason.
-                draws.shuffle(&mut legal);
-                let packed = board.to_packed();
-                let king = |mv: &Move16| {
-                    mv.from_square()
-                        .and_then(|from| packed.piece(from))
-                        .is_some_and(|(_, kind)| kind == manaka_core::PieceKind::King)
-                };
-                legal.sort_by_key(king);
-                if legal.is_empty() {
-                    break;
-                }
-                let sign = if packed.side() == Color::Black { 1.0 } else { -1.0 };
-                let root = (sign * (advantage + draws.below(60) as f64 - 30.0)) as i16;
-                let candidates = (legal.iter().take(4).enumerate())
-                    .map(|(at, &mv)| Candidate { mv, visits: 0, cp: root - 40 * at as i16 })
-                    .collect();
-                game.push(Record {
-                    ply: board.ply() as u16,
-                    value_z: if black_wins == (sign > 0.0) { 1.0 } else { -1.0 },
-                    value_q: Conventions::TEACHER.value_q(root),
-                    packed,
-                    candidates,
-                });
-                board.play(legal[0]).unwrap();
-            }
-            game
-        })
-        .collect()
 }
 
 static GAMES: LazyLock<Vec<Vec<Record>>> = LazyLock::new(|| games(600, 7));
@@ -349,12 +304,12 @@ fn a_tiny_stream_has_the_figures_that_were_worked_out_by_hand() {
     assert_eq!(games.lengths, [pair(2, 2), pair(3, 1)]);
     assert_eq!((games.last_ply.least, games.last_ply.greatest, games.last_ply.mean), (2, 5, 11.0 / 3.0));
     assert_eq!((games.followers, games.gaps, games.widest_gap), (4, 2, 3));
-    assert_eq!(games.outcomes, Classes { lost: 1, drawn: 1, won: 1, mixed: 0 });
+    assert_eq!(games.outcomes, Classes { lost: 1, drawn: 1, won: 1, ..Classes::default() });
     assert_eq!(games.compared, 0, "games of fewer than 10 records are not compared");
 
     let at: Vec<(u64, u64, Classes)> =
         stat.plies.iter().map(|bin| (bin.ply, bin.records, bin.black)).collect();
-    let classes = |lost, drawn, won| Classes { lost, drawn, won, mixed: 0 };
+    let classes = |lost, drawn, won| Classes { lost, drawn, won, ..Classes::default() };
     assert_eq!(
         at,
         [

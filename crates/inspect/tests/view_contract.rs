@@ -3,9 +3,11 @@
 mod fixtures;
 
 use fixtures::*;
+use manaka_core::select::Select;
 use manaka_core::stream::{Candidate, Record};
 use manaka_core::{Conventions, Move16, Packed};
-use manaka_inspect::{Error, Notation, Selection, info, view};
+use manaka_corpus::PsvOptions;
+use manaka_inspect::{Error, Notation, Selection, View, info};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -15,6 +17,10 @@ fn packed(sfen: &str) -> Packed {
 
 fn mv(usi: &str) -> Move16 {
     Move16::from_usi(usi).unwrap()
+}
+
+fn view(path: &Path, selection: Selection, notation: Notation) -> Result<View, Error> {
+    manaka_inspect::view(path, selection, &Select::default(), notation, &PsvOptions::default())
 }
 
 fn show(path: &Path, start: u64, count: u64, notation: Notation) -> String {
@@ -57,10 +63,10 @@ row 0 of {}
 後手番
 sfen ln1g2+Bnl/1k4g2/1p+P1p2p1/p2+s1+r2p/9/P+N1+lP3P/1P3PP2/2G1K4/7RL w B2S6Pgsn 85
 ply 85  weight 12  value_q -0.250000  (pov side_to_move)
-      move           cp        prob
-   1  8b7c         +120    1.000000
-   2  8b9b       -29990    0.000000  mate
-   3  9a9b+      -29999    0.000000  mate  ILLEGAL",
+      move                         cp        prob
+   1  8b7c   ７三玉(82)          +120    1.000000
+   2  8b9b   ９二玉(82)        -29990    0.000000  mate
+   3  9a9b+  ９二香成(91)      -29999    0.000000  mate  ILLEGAL",
         path.display()
     );
     assert_eq!(show(&path, 0, 5, Notation::Kanji), expected);
@@ -216,7 +222,8 @@ fv_scale         28",
         (&json!("stream"), &json!(true), &json!("visits"))
     );
     assert_eq!(json["mate_threshold"], Value::Null);
-    assert!(matches!(info(&file(dir.path(), "README", b"no data")), Err(Error::Stream(_))));
+    assert!(matches!(info(&file(dir.path(), "README", b"no data")), Err(Error::Psv(_))));
+    assert!(matches!(info(&file(dir.path(), "b.mpk", b"no data")), Err(Error::Stream(_))));
 }
 
 #[test]

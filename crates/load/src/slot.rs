@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::options::{Mirror, Options};
 use crate::order::{Use, generator};
 use crate::set::{GroupPlace, ShardSet, Source};
-use manaka_pack::shard::{Projection, Rows};
+use manaka_pack::shard::{Outcomes, Projection, Rows};
 use rand_chacha::rand_core::Rng;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -89,8 +89,11 @@ impl Slot {
         let spare = self.context.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut group = spare.unwrap_or_default();
         let place = self.place();
-        let wanted = self.context.projection(self.set());
-        self.set().shards()[place.shard].read_columns(place.index, wanted, &mut group.rows)?;
+        let shard = &self.set().shards()[place.shard];
+        let mut wanted = self.context.projection(self.set());
+        // loading.md §3: rows without an outcome take value_q.
+        wanted.value_q |= wanted.value_z && shard.outcomes() == Outcomes::SomeAbsent;
+        shard.read_columns(place.index, wanted, &mut group.rows)?;
         self.mirror(&mut group);
         Ok(group)
     }

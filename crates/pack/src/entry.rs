@@ -4,12 +4,17 @@
 //! packed 96 | value_q f32 | ply u16 | value_z i8 | n u16 | n × (mv u16, cp i16)      policy from cp
 //!                                                        | n × (mv u16, visits u32)  policy from visits
 //! ```
+//!
+//! `value_z` is 2 where a record has no outcome, as in the stream: entries are no wider for it.
 
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::stream::RecordRef;
 
 const HEAD: usize = PACKED_LEN + 4 + 2 + 1 + 2;
+
+/// The `value_z` of an entry without an outcome.
+const ABSENT: i8 = 2;
 
 /// Bytes of a candidate in an entry.
 const fn candidate_len(source: PolicySource) -> usize {
@@ -25,12 +30,11 @@ pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
     out.extend_from_slice(&record.value_q().to_le_bytes());
     out.extend_from_slice(&record.ply().to_le_bytes());
     // Valid records hold -1, 0 (of either sign) and 1 only.
-    let value_z: i8 = if record.value_z() > 0.0 {
-        1
-    } else if record.value_z() < 0.0 {
-        -1
-    } else {
-        0
+    let value_z: i8 = match record.outcome() {
+        None => ABSENT,
+        Some(z) if z > 0.0 => 1,
+        Some(z) if z < 0.0 => -1,
+        Some(_) => 0,
     };
     out.extend_from_slice(&value_z.to_le_bytes());
     let n = u16::try_from(record.n_cand()).unwrap_or(u16::MAX);
@@ -88,8 +92,10 @@ impl<'a> Entry<'a> {
         u16::from_le_bytes([self.head[PACKED_LEN + 4], self.head[PACKED_LEN + 5]])
     }
 
-    pub fn value_z(&self) -> i8 {
-        i8::from_le_bytes([self.head[PACKED_LEN + 6]])
+    /// The outcome, −1, 0 or 1; `None` where the record has none.
+    pub fn outcome(&self) -> Option<i8> {
+        let value_z = i8::from_le_bytes([self.head[PACKED_LEN + 6]]);
+        (value_z != ABSENT).then_some(value_z)
     }
 
     /// `(mv, cp)` of a score entry.

@@ -15,7 +15,8 @@ const VALUE_Q_ONE: i64 = 1 << 60;
 pub struct Row {
     pub ply: u16,
     pub weight: u32,
-    pub value_z: f32,
+    /// The mean outcome; `None` where no record has one.
+    pub value_z: Option<f32>,
     pub value_q: f32,
     /// In the order of shards.md §5.
     pub candidates: Vec<RowCandidate>,
@@ -50,6 +51,8 @@ pub struct Folder<'a> {
     touched: Vec<u16>,
     records: u64,
     ply: u16,
+    /// Records that have an outcome, and the sum of these.
+    outcomes: u64,
     z_sum: i64,
     q_sum: i128,
     excluded: bool,
@@ -75,6 +78,7 @@ impl<'a> Folder<'a> {
             touched: Vec::new(),
             records: 0,
             ply: u16::MAX,
+            outcomes: 0,
             z_sum: 0,
             q_sum: 0,
             excluded: false,
@@ -90,7 +94,10 @@ impl<'a> Folder<'a> {
         }
         self.records += 1;
         self.ply = self.ply.min(entry.ply());
-        self.z_sum += i64::from(entry.value_z());
+        if let Some(outcome) = entry.outcome() {
+            self.outcomes += 1;
+            self.z_sum += i64::from(outcome);
+        }
         self.q_sum += i128::from(fixed(entry.value_q()));
         match self.policy.conventions().policy_source {
             PolicySource::Visits => {
@@ -125,7 +132,8 @@ impl<'a> Folder<'a> {
             u32::try_from(self.records).map_err(|_| Error::Weight(Box::new(Packed::from_bytes(*packed))))?;
         self.row.ply = self.ply;
         self.row.weight = weight;
-        (self.row.value_z, self.row.value_q) = means(self.z_sum, self.q_sum, weight);
+        self.row.value_z = mean_outcome(self.z_sum, self.outcomes);
+        self.row.value_q = mean_value(self.q_sum, weight);
         let mover = if packed[SIDE] == 0 { Color::Black } else { Color::White };
         self.candidates(mover);
         self.forget();
@@ -135,7 +143,7 @@ impl<'a> Folder<'a> {
     /// Ends the position as a sum that [`Folder::add_sum`] takes up again; the folder is empty again.
     ///
     /// ```text
-    /// packed 96 | excluded u8 | records u64 | ply u16 | z_sum i64 | q_sum i128 | n u16
+    /// packed 96 | excluded u8 | records u64 | ply u16 | outcomes u64 | z_sum i64 | q_sum i128 | n u16
     ///   | n × (mv u16, sum i64, records u64)
     /// ```
     pub fn finish_sum(&mut self, packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
@@ -143,6 +151,7 @@ impl<'a> Folder<'a> {
         out.push(u8::from(self.excluded));
         out.extend_from_slice(&self.records.to_le_bytes());
         out.extend_from_slice(&self.ply.to_le_bytes());
+        out.extend_from_slice(&self.outcomes.to_le_bytes());
         out.extend_from_slice(&self.z_sum.to_le_bytes());
         out.extend_from_slice(&self.q_sum.to_le_bytes());
         let n = u16::try_from(self.touched.len()).unwrap_or(u16::MAX);
@@ -161,6 +170,7 @@ impl<'a> Folder<'a> {
         self.excluded |= sum.excluded();
         self.records += sum.records();
         self.ply = self.ply.min(sum.ply());
+        self.outcomes += sum.outcomes();
         self.z_sum += sum.z_sum();
         self.q_sum += sum.q_sum();
         for (mv, value, records) in sum.moves() {
@@ -172,7 +182,8 @@ impl<'a> Folder<'a> {
         for mv in self.touched.drain(..) {
             self.sums[usize::from(mv)] = MoveSum::default();
         }
-        (self.records, self.ply, self.z_sum, self.q_sum, self.excluded) = (0, u16::MAX, 0, 0, false);
+        (self.records, self.ply, self.excluded) = (0, u16::MAX, false);
+        (self.outcomes, self.z_sum, self.q_sum) = (0, 0, 0);
     }
 
     /// Divides the sums and orders the candidates.
@@ -208,7 +219,7 @@ impl<'a> Folder<'a> {
     }
 }
 
-const SUM_HEAD: usize = PACKED_LEN + 1 + 8 + 2 + 8 + 16 + 2;
+const SUM_HEAD: usize = PACKED_LEN + 1 + 8 + 2 + 8 + 8 + 16 + 2;
 const SUM_MOVE: usize = 2 + 8 + 8;
 
 /// A sum where it lies; written by [`Folder::finish_sum`].
@@ -251,12 +262,16 @@ impl<'a> Sum<'a> {
         u16::from_le_bytes(self.field(9))
     }
 
+    fn outcomes(&self) -> u64 {
+        u64::from_le_bytes(self.field(11))
+    }
+
     fn z_sum(&self) -> i64 {
-        i64::from_le_bytes(self.field(11))
+        i64::from_le_bytes(self.field(19))
     }
 
     fn q_sum(&self) -> i128 {
-        i128::from_le_bytes(self.field(19))
+        i128::from_le_bytes(self.field(27))
     }
 
     fn moves(&self) -> impl Iterator<Item = (u16, i64, u64)> + use<'a> {
@@ -278,11 +293,16 @@ fn fixed(value_q: f32) -> i64 {
     (f64::from(value_q) * VALUE_Q_ONE as f64).round() as i64
 }
 
-/// The means of outcome and root value: divided in f64, then cast to f32 (shards.md §4).
+/// The mean over the records that have an outcome, if one has: divided in f64, then cast to f32 (shards.md §4).
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the specified casts")]
-fn means(z_sum: i64, q_sum: i128, weight: u32) -> (f32, f32) {
-    let weight = f64::from(weight);
-    ((z_sum as f64 / weight) as f32, (q_sum as f64 / VALUE_Q_ONE as f64 / weight) as f32)
+fn mean_outcome(z_sum: i64, outcomes: u64) -> Option<f32> {
+    (outcomes > 0).then(|| (z_sum as f64 / outcomes as f64) as f32)
+}
+
+/// The mean of root values: divided in f64, then cast to f32 (shards.md §4).
+#[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the specified casts")]
+fn mean_value(q_sum: i128, weight: u32) -> f32 {
+    (q_sum as f64 / VALUE_Q_ONE as f64 / f64::from(weight)) as f32
 }
 
 /// The mean of cp, rounded half away from zero so that it is symmetric in the point of view.
@@ -312,7 +332,13 @@ mod tests {
         let tiny = 2f32.powi(-60);
         assert_eq!(sum([1.0, tiny, -1.0]), sum([-1.0, 1.0, tiny]));
         assert_eq!(sum([1.0, tiny, -1.0]), 1);
-        assert_eq!(means(-2, sum([1.0, -0.5, 0.0]), 4), (-0.5, 0.125));
-        assert_eq!(means(0, 0, 3).0.to_bits(), 0);
+        assert_eq!(mean_value(sum([1.0, -0.5, 0.0]), 4), 0.125);
+    }
+
+    #[test]
+    fn the_mean_outcome_is_that_of_the_records_that_have_one() {
+        assert_eq!(mean_outcome(-2, 4), Some(-0.5));
+        assert_eq!(mean_outcome(0, 3).map(f32::to_bits), Some(0));
+        assert_eq!(mean_outcome(0, 0), None);
     }
 }

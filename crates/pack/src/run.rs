@@ -132,6 +132,8 @@ pub struct Summary {
     pub excluded_records: u64,
     /// Rows written.
     pub rows: u64,
+    /// Rows of visits without a mean outcome: none of their records has one.
+    pub rows_without_outcome: u64,
     /// The most records that met in one row.
     pub largest_weight: u32,
     /// The shards, in order.
@@ -336,6 +338,7 @@ fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Res
         excluded_positions: fold.excluded_positions,
         excluded_records: fold.excluded_records,
         rows: shards.iter().map(|shard| shard.rows).sum(),
+        rows_without_outcome: fold.without_outcome(run.policy.conventions().policy_source),
         largest_weight: fold.largest_weight,
         shards,
         passes,

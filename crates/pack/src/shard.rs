@@ -8,5 +8,5 @@ mod writer;
 
 pub use footer::{Footer, PACKED_NOTE};
 pub use reader::{Projection, Rows, ShardReader};
-pub use schema::{COLUMNS, ROWS_PER_GROUP, columns};
+pub use schema::{COLUMNS, Outcomes, ROWS_PER_GROUP, columns};
 pub use writer::{EncodedGroup, GroupBuilder, GroupEncoder, ShardSummary, ShardWriter};

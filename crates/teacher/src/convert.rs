@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::judge::{Judge, ValueTable};
-use crate::options::Options;
+use crate::options::{OffSearch, Options};
 use crate::rejects::{self, Rejects};
 use crate::report::{Counts, Report};
 use crate::source::{Groups, Place, Source};
@@ -36,7 +36,10 @@ pub fn convert(
     let files = inputs.iter().map(|path| CorpusFile::open(path)).collect::<Result<Vec<_>, _>>()?;
     fs::create_dir_all(out_dir).map_err(|error| Error::OutDir { path: out_dir.to_owned(), error })?;
     let rejects = options.rejects.as_deref().map(Rejects::create).transpose().map_err(Error::Rejects)?;
-    let parts = PartsWriter::create(out_dir, options.parts)?;
+    let mut parts = PartsWriter::create(out_dir, options.parts)?;
+    if options.off_search == OffSearch::Keep {
+        parts.allow_absent_outcomes();
+    }
     progress.phase("teacher", Some(files.iter().map(CorpusFile::rows).sum()), "rows");
     Run { files: &files, options, progress }.run(parts, rejects)
 }
@@ -52,6 +55,7 @@ struct Run<'a> {
 struct Output {
     rows: u64,
     written: u64,
+    off_search: u64,
     rejected: Counts,
     mates: u64,
     beyond_mate_scale: u64,
@@ -133,6 +137,7 @@ impl Run<'_> {
                 }
                 report.rows += output.rows;
                 report.written += output.written;
+                report.off_search += output.off_search;
                 report.rejected.add(&output.rejected);
                 report.mates += output.mates;
                 report.beyond_mate_scale += output.beyond_mate_scale;
@@ -171,7 +176,7 @@ struct Worker<'a> {
 impl Worker<'_> {
     /// Judges batches until there are no more or the writer is gone.
     fn work(&self, free: &Receiver<Output>, done: &Sender<Message>) {
-        let mut judge = Judge::new(self.run.options.strictness, self.values);
+        let mut judge = Judge::new(self.run.options, self.values);
         for mut output in free {
             // A poisoned lock means a lost batch, which the writer hears of from the thread that lost it.
             let next = self.source.lock().unwrap_or_else(PoisonError::into_inner).next();
@@ -206,6 +211,7 @@ impl Worker<'_> {
                         Error::Worker(format!("row {}: {fault}", row.number()))
                     })?;
                     sums.written += 1;
+                    sums.off_search += u64::from(written.off_search);
                     sums.mates += u64::from(written.peak >= mate);
                     sums.beyond_mate_scale += u64::from(written.peak > scale);
                 }

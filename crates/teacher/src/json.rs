@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 struct Json<'a> {
     rows: u64,
     written: u64,
+    off_search: u64,
     rejected: u64,
     rejected_by_reason: BTreeMap<&'static str, u64>,
     mates: u64,
@@ -37,6 +38,7 @@ impl Report {
         Json {
             rows: self.rows,
             written: self.written,
+            off_search: self.off_search,
             rejected: self.rejected.total(),
             rejected_by_reason: self.rejected.iter().map(|(reason, n)| (reason.id(), n)).collect(),
             mates: self.mates,

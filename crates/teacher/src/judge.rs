@@ -1,8 +1,8 @@
 //! One row: refuse it (corpus.md §4) or derive its record (corpus.md §5).
 
-use crate::options::Strictness;
+use crate::options::{OffSearch, Options, Strictness};
 use crate::refusal::{Refusal, USI_WORDS};
-use manaka_core::conventions::{Conventions, NO_VISITS};
+use manaka_core::conventions::{Conventions, NO_OUTCOME, NO_VISITS};
 use manaka_core::sfen::{Sfen, SfenError, SfenWriter};
 use manaka_core::stream::{Candidate, Record};
 use manaka_core::{Color, Faults, Move16, Packed};
@@ -36,6 +36,7 @@ const PLY_RANGE: RangeInclusive<i64> = 0..=65535;
 /// Judges rows one by one with memory of its own; one per thread.
 pub(crate) struct Judge<'t> {
     values: &'t ValueTable,
+    off_search: OffSearch,
     trail: Option<Trail>,
     writer: SfenWriter,
     text: Vec<u8>,
@@ -60,17 +61,20 @@ pub(crate) struct Written<'j> {
     pub record: &'j Record,
     /// The greatest |cp| of root and candidates.
     pub peak: u16,
+    /// Whether the move played is none of the candidates.
+    pub off_search: bool,
 }
 
 impl<'t> Judge<'t> {
-    pub(crate) fn new(strictness: Strictness, values: &'t ValueTable) -> Self {
-        let trail = match strictness {
+    pub(crate) fn new(options: &Options, values: &'t ValueTable) -> Self {
+        let trail = match options.strictness {
             Strictness::Strict => Some(Trail::default()),
             Strictness::Lenient => None,
         };
         let record = Record::default();
         let (writer, text, codes) = (SfenWriter::default(), Vec::new(), Vec::new());
-        Self { values, trail, writer, text, codes, seen: vec![0; (1 << 16) / 64], record }
+        let off_search = options.off_search;
+        Self { values, off_search, trail, writer, text, codes, seen: vec![0; (1 << 16) / 64], record }
     }
 
     /// The record of a row, valid until the next call, or the first refusal in the order of corpus.md §4.
@@ -85,7 +89,8 @@ impl<'t> Judge<'t> {
             return Err(Refusal::Word { index, word });
         }
         let (played, text) = sound.played;
-        if !self.codes.contains(&played) {
+        let off_search = !self.codes.contains(&played);
+        if off_search && self.off_search == OffSearch::Refuse {
             return Err(Refusal::NotCandidate { text, of: self.codes.len() });
         }
         self.legality()?;
@@ -99,14 +104,16 @@ impl<'t> Judge<'t> {
             peak = peak.max(candidate.cp.unsigned_abs());
         }
         // corpus.md §5. Negated as an integer, so that a draw is never -0.0.
-        self.record.value_z = f32::from(match sound.side {
-            Color::Black => sound.result,
-            Color::White => -sound.result,
-        });
+        self.record.value_z = match sound.side {
+            // The game went on as no candidate has it, and its end says nothing of what the search saw.
+            _ if off_search => NO_OUTCOME,
+            Color::Black => f32::from(sound.result),
+            Color::White => f32::from(-sound.result),
+        };
         self.record.value_q = self.values.of(sound.cp);
         self.record.ply = sound.ply;
         self.record.packed = packed;
-        Ok(Written { record: &self.record, peak })
+        Ok(Written { record: &self.record, peak, off_search })
     }
 
     /// malformed_record. Leaves the candidates' codes in `codes` and their scores in the record.

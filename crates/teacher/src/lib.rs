@@ -17,7 +17,7 @@ mod source;
 
 pub use convert::convert;
 pub use error::{Error, Result};
-pub use options::{Options, Strictness};
+pub use options::{OffSearch, Options, Strictness};
 pub use refusal::{Reason, USI_WORDS};
 pub use rejects::REJECTS_HEADER;
 pub use report::{Counts, Report};

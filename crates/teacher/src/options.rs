@@ -17,6 +17,16 @@ pub enum Strictness {
     Lenient,
 }
 
+/// What becomes of a row whose played move is not among its candidates (corpus.md §4).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum OffSearch {
+    /// It is refused as `move_not_candidate`.
+    #[default]
+    Refuse,
+    /// It is kept without an outcome; parts with such a record are of version 3.
+    Keep,
+}
+
 /// How a conversion is to be done.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
@@ -24,6 +34,8 @@ pub struct Options {
     pub parts: PartsOptions,
     /// Whether candidates are proved legal.
     pub strictness: Strictness,
+    /// Whether rows that the generator played off its search are kept.
+    pub off_search: OffSearch,
     /// Threads that judge rows; one more writes.
     pub threads: NonZeroUsize,
     /// Where to list refused rows; an existing file is replaced.
@@ -40,6 +52,7 @@ impl Default for Options {
                 compression: Compression::DEFAULT,
             },
             strictness: Strictness::default(),
+            off_search: OffSearch::default(),
             threads: available_parallelism().unwrap_or(NonZeroUsize::MIN),
             rejects: None,
         }

@@ -44,6 +44,8 @@ pub struct Report {
     pub rows: u64,
     /// Rows that became a record.
     pub written: u64,
+    /// Of these, records without an outcome: rows whose played move is not among the candidates, kept on request.
+    pub off_search: u64,
     /// Rows that did not.
     pub rejected: Counts,
     /// Records with a mate among their scores, root or candidate, under the conventions stated.
@@ -70,6 +72,9 @@ impl fmt::Display for Report {
                 write!(f, "  {}={}", reason.id(), self.rejected.get(reason))?;
             }
         }
+        if self.off_search > 0 {
+            write!(f, "\n  kept off the search, without an outcome: {}", self.off_search)?;
+        }
         Ok(())
     }
 }
@@ -92,5 +97,7 @@ mod tests {
             "19522 rows read, 19100 written, 422 rejected\n  move_not_candidate=420  malformed_record=2\n  \
              bad_sfen=0  side_mismatch=0  illegal_candidate=0\n  unlabelled_move=0  no_legal_moves=0"
         );
+        let kept = Report { off_search: 420, ..Report::default() }.to_string();
+        assert!(kept.ends_with("no_legal_moves=0\n  kept off the search, without an outcome: 420"), "{kept}");
     }
 }

@@ -6,7 +6,7 @@ mod corpus_writer;
 use corpus_writer::*;
 use manaka_core::stream::{Compression, StreamReader};
 use manaka_shogi::Board;
-use manaka_teacher::{Options, Strictness, convert};
+use manaka_teacher::{OffSearch, Options, Reason, Strictness, convert};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -82,7 +82,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_row_is_refused_or_becomes_a_sound_record(rows in vec(row(), 0..80), strict in any::<bool>()) {
+    fn every_row_is_refused_or_becomes_a_sound_record(
+        rows in vec(row(), 0..80), strict in any::<bool>(), keep in any::<bool>(),
+    ) {
         let dir = tempfile::tempdir().unwrap();
         let corpus = dir.path().join("corpus.parquet");
         write(&corpus, &Layout { side: PLAIN_64, result: PLAIN_64, ..Layout::default() }, &rows);
@@ -90,19 +92,29 @@ proptest! {
         let rejects = dir.path().join("rejects.tsv");
         let mut options = Options { strictness, rejects: Some(rejects.clone()), ..Options::default() };
         options.parts.compression = Compression::None;
+        if keep {
+            options.off_search = OffSearch::Keep;
+        }
         let report = convert(&[corpus], &dir.path().join("out"), &options, &()).unwrap();
         prop_assert_eq!(report.rows, rows.len() as u64);
         prop_assert_eq!(report.written + report.rejected.total(), report.rows);
         let table = std::fs::read_to_string(&rejects).unwrap();
         prop_assert_eq!(table.lines().count() as u64, 1 + report.rejected.total());
         prop_assert!(table.lines().all(|line| line.split('\t').count() == 4));
-        for record in StreamReader::open(&report.parts.paths[0]).unwrap().records() {
+        let reader = StreamReader::open(&report.parts.paths[0]).unwrap();
+        let version = reader.header().version;
+        let mut unknown = 0;
+        for record in reader.records() {
             let record = record.unwrap();
+            unknown += u64::from(record.outcome().is_none());
             prop_assert!(record.packed.faults().is_empty());
             if strict {
                 let board = Board::from_packed(&record.packed, 0).unwrap();
                 prop_assert!(record.candidates.iter().all(|candidate| board.is_legal(candidate.mv)));
             }
         }
+        prop_assert_eq!((unknown, version), (report.off_search, if unknown > 0 { 3 } else { 2 }));
+        prop_assert!(keep || unknown == 0);
+        prop_assert!(!keep || report.rejected.get(Reason::MoveNotCandidate) == 0);
     }
 }

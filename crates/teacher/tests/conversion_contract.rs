@@ -8,7 +8,7 @@ use manaka_core::conventions::{Conventions, NO_VISITS};
 use manaka_core::progress::Progress;
 use manaka_core::stream::{Compression, PartsOptions, Record, StreamReader, StreamSet};
 use manaka_core::{Move16, Packed, PolicySource, Pov};
-use manaka_teacher::{Error, Options, Reason, Report, Strictness, convert};
+use manaka_teacher::{Error, OffSearch, Options, Reason, Report, Strictness, convert};
 use parquet::file::metadata::ParquetMetaDataReader;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,6 +108,87 @@ fn a_row_becomes_its_record_field_by_field() {
             [(mv, 20), ("P*5e", -31000)].map(|(mv, cp)| (Move16::from_usi(mv).unwrap(), NO_VISITS, cp));
         assert_eq!(list, want, "in the order of the list");
     }
+}
+
+/// The version of each part.
+fn versions(report: &Report) -> Vec<u16> {
+    report.parts.paths.iter().map(|path| StreamReader::open(path).unwrap().header().version).collect()
+}
+
+#[test]
+fn a_row_played_off_its_search_is_kept_without_an_outcome_where_that_is_asked_for() {
+    let rows = many(200);
+    let off = |i: usize| i % 97 == 13;
+    let dir = tempfile::tempdir().unwrap();
+    let corpus = dir.path().join("corpus.parquet");
+    write(&corpus, &Layout::default(), &rows);
+    for compression in [Compression::None, Compression::DEFAULT] {
+        let keep = Options { off_search: OffSearch::Keep, ..options(50, 3, compression) };
+        let of = |name: &str, options: &Options| {
+            let out = dir.path().join(format!("{name}{}", compression.suffix()));
+            convert(std::slice::from_ref(&corpus), &out, options, &()).unwrap()
+        };
+        let (refused, kept) = (of("refused", &options(50, 3, compression)), of("kept", &keep));
+        // Rows 13 and 110 are off the search, 14 and 111 of the wrong side.
+        let count = |report: &Report| (report.written, report.off_search, report.rejected.total());
+        assert_eq!((count(&refused), count(&kept)), ((196, 0, 4), (198, 2, 2)));
+        assert_eq!(kept.rejected.get(Reason::MoveNotCandidate), 0);
+        assert_eq!((versions(&refused), versions(&kept)), (vec![2; 4], vec![3, 2, 3, 2]));
+        // As without the flag, and between them the rows without an outcome, otherwise what they say.
+        let plain = records(&refused);
+        let (stated, unknown): (Vec<_>, Vec<_>) =
+            records(&kept).into_iter().partition(|record| record.outcome().is_some());
+        assert_eq!(stated, plain);
+        let plies: Vec<u16> = unknown.iter().map(|record| record.ply).collect();
+        let expected: Vec<usize> = (0..200).filter(|&i| off(i)).collect();
+        assert_eq!(plies.iter().map(|&ply| usize::from(ply)).collect::<Vec<_>>(), expected);
+        for (record, &i) in unknown.iter().zip(&expected) {
+            assert_eq!(record.candidates.len(), 1 + i % 8);
+            assert_eq!(record.value_q, Conventions::TEACHER.value_q(i16::try_from(i).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn keeping_rows_off_their_search_changes_no_byte_where_there_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let corpus = dir.path().join("corpus.parquet");
+    let rows: Vec<_> =
+        many(300).into_iter().enumerate().filter(|(i, _)| i % 97 != 13).map(|(_, r)| r).collect();
+    write(&corpus, &Layout::default(), &rows);
+    for compression in [Compression::None, Compression::DEFAULT] {
+        let bytes = |off_search| {
+            let out = dir.path().join(format!("{off_search:?}{}", compression.suffix()));
+            let options = Options { off_search, ..options(70, 2, compression) };
+            let report = convert(std::slice::from_ref(&corpus), &out, &options, &()).unwrap();
+            assert_eq!(versions(&report), [2; 5]);
+            report.parts.paths.iter().map(|path| fs::read(path).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(bytes(OffSearch::Keep), bytes(OffSearch::Refuse));
+    }
+}
+
+#[test]
+fn a_kept_row_is_refused_for_whatever_else_is_wrong_with_it() {
+    let off = |change: fn(&mut RowSpec)| RowSpec::sound().with(|row| row.mv = text("2h5h")).with(change);
+    let rows = [
+        off(|_| ()),
+        off(|row| row.mv = text("resign")),
+        off(|row| row.mv = text("not a move")),
+        off(|row| row.side = Some(1)),
+        off(|row| row.result = Some(2)),
+        off(|row| row.cand_move.as_mut().unwrap()[0] = text("8h2b")),
+        off(|row| row.cand_move.as_mut().unwrap()[0] = text("resign")),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let corpus = dir.path().join("corpus.parquet");
+    write(&corpus, &Layout::default(), &rows);
+    let options = Options { off_search: OffSearch::Keep, ..options(100, 1, Compression::None) };
+    let report = convert(&[corpus], &dir.path().join("out"), &options, &()).unwrap();
+    assert_eq!((report.written, report.off_search), (2, 2));
+    let counts = |reason| report.rejected.get(reason);
+    assert_eq!((counts(Reason::MalformedRecord), counts(Reason::SideMismatch)), (2, 1));
+    assert_eq!((counts(Reason::IllegalCandidate), counts(Reason::UnlabelledMove)), (1, 1));
 }
 
 #[test]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .mpk import POV_BLACK, SOURCE_SCORES, SOURCE_VISITS, Header, Record
+from .mpk import NO_OUTCOME, POV_BLACK, SOURCE_SCORES, SOURCE_VISITS, Header, Record
 from .position import SIDE
 
 Q_UNIT = 2**60
@@ -24,7 +24,7 @@ class RowCandidate(NamedTuple):
 class Row:
     packed: bytes
     ply: int
-    value_z: float | None  # None where the shard has no such column
+    value_z: float | None  # None where the shard has no such column, or no record of the row has an outcome
     value_q: float
     weight: int
     candidates: tuple[RowCandidate, ...]
@@ -48,7 +48,8 @@ def _row(header: Header, packed: bytes, group: list[Record], temperature: float)
     assert weight < 2**32
     outcome = None
     if header.policy_source == SOURCE_VISITS:
-        outcome = f32(Fraction(sum(int(r.value_z) for r in group), weight))
+        stated = [int(r.value_z) for r in group if r.value_z != NO_OUTCOME]
+        outcome = f32(Fraction(sum(stated), len(stated))) if stated else None
     return Row(
         packed=packed,
         ply=min(r.ply for r in group),

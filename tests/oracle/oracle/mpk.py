@@ -12,6 +12,7 @@ MAGIC = b"MPK1"
 PACKED_LEN = 96
 NO_CP = -32768
 NO_VISITS = 0
+NO_OUTCOME = 2.0  # version 3 only
 POV_SIDE_TO_MOVE, POV_BLACK = 0, 1
 SOURCE_VISITS, SOURCE_SCORES = 0, 1
 
@@ -113,13 +114,13 @@ def stream_payload(path) -> bytes:
 
 
 def check_header(blob: bytes) -> Header:
-    """stream.md, header: versions 1 and 2, 96 bytes a position, known enum values, no unknown flag."""
+    """stream.md, header: versions 1 to 3, 96 bytes a position, known enum values, no unknown flag."""
     if len(blob) < HEADER.size:
         raise StreamFault("truncated header", None, len(blob))
     header = Header.unpack(blob)
     rules = [
         ("magic", header.magic == MAGIC),
-        ("version", header.version in (1, 2)),
+        ("version", header.version in (1, 2, 3)),
         ("packed_len", header.packed_len == PACKED_LEN),
         ("pov", header.pov in (POV_SIDE_TO_MOVE, POV_BLACK)),
         ("policy_source", header.policy_source in (SOURCE_VISITS, SOURCE_SCORES)),
@@ -142,7 +143,8 @@ def record_fault(header: Header, record: Record) -> str | None:
     candidates = record.candidates
     if not candidates:
         return "no candidates"
-    if record.value_z not in (-1.0, 0.0, 1.0):
+    outcomes = (-1.0, 0.0, 1.0, NO_OUTCOME) if header.version == 3 else (-1.0, 0.0, 1.0)
+    if record.value_z not in outcomes:
         return "value_z"
     if not math.isfinite(record.value_q) or not -1.0 <= record.value_q <= 1.0:
         return "value_q"

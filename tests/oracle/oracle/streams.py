@@ -1,13 +1,14 @@
 """Synthetic streams for the fold: real positions, legal moves, and numbers chosen to hurt (docs/spec/stream.md)."""
 
 import random
+from dataclasses import replace
 from functools import cache
 from typing import NamedTuple
 
 import cshogi
 import numpy as np
 
-from .mpk import NO_CP, POV_BLACK, SOURCE_VISITS, Candidate, Header, Record
+from .mpk import NO_CP, NO_OUTCOME, POV_BLACK, SOURCE_VISITS, Candidate, Header, Record
 from .position import parse_sfen, usi_to_move16
 
 VISITS_HEADER = Header(policy_source=SOURCE_VISITS, mate_scale=0, mate_slack=0, fv_scale=0, eval_coef=0.0)
@@ -122,6 +123,18 @@ def drawn_games() -> Synthetic:
     return Synthetic(VISITS_HEADER, records + records[:20])
 
 
+def unknown_outcomes() -> Synthetic:
+    """Version 3: half of the records have no outcome, of some positions none has, and every third record has one, so that
+    these may stand under a header of version 2."""
+    stated = playout_sums().records
+    third, rng = len(stated) // 3, random.Random(6)
+    hazy = [r._replace(value_z=NO_OUTCOME) if rng.random() < 0.5 else r for r in stated[: 2 * third]]
+    silent = [visited(packed, {moves[0]: 3}, value_z=NO_OUTCOME) for packed, moves in positions(300)[250:290]]
+    first, second, last = hazy[::2], stated[2 * third :], silent * 2 + hazy[1::2]
+    records = [record for trio in zip(first, second, last) for record in trio]
+    return Synthetic(replace(VISITS_HEADER, version=3), records)
+
+
 SYNTHETIC = {
     "many duplicates": duplicates,
     "rounding halves": halves,
@@ -132,6 +145,8 @@ SYNTHETIC = {
     "pov black duplicates": lambda: duplicates()._replace(header=Header(pov=POV_BLACK, fv_scale=16)),
     "visits": playout_sums,
     "visits, every game drawn with a minus zero": drawn_games,
+    "version 3, outcomes unknown": unknown_outcomes,
+    "version 3 beside version 2": lambda: unknown_outcomes()._replace(second=VISITS_HEADER),
     "version 1": lambda: mates_on(Header(version=1)),
     "version 1 beside version 2": lambda: mates_on(Header(version=1))._replace(second=Header(mate_slack=320)),
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from .legality import legal_moves, waiting_side_in_check
-from .mpk import NO_VISITS, Candidate, Header, Record
+from .mpk import NO_OUTCOME, NO_VISITS, Candidate, Header, Record
 from .position import SIDE, SfenError, parse_sfen, structural_faults, usi_to_move16
 
 COLUMNS = ["sfen", "side", "ply", "cp", "cand_move", "cand_cp", "move", "result"]
@@ -40,17 +40,17 @@ class Verdict:
         return {reason: sum(r.reason == reason for r in self.refusals) for reason in REASONS}
 
 
-def distil(path, header: Header, strict: bool = True) -> Verdict:
+def distil(path, header: Header, strict: bool = True, keep_off_search: bool = False) -> Verdict:
     """Judge every row of one corpus file under the conventions `header` states."""
     rows = pq.read_table(path, columns=COLUMNS).to_pylist()
-    return distil_rows(rows, header, strict)
+    return distil_rows(rows, header, strict, keep_off_search)
 
 
-def distil_rows(rows: list[dict], header: Header, strict: bool = True) -> Verdict:
+def distil_rows(rows: list[dict], header: Header, strict: bool = True, keep_off_search: bool = False) -> Verdict:
     verdict = Verdict(len(rows), [], [])
     for number, row in enumerate(rows):
         try:
-            verdict.records.append(_record(row, header, strict))
+            verdict.records.append(_record(row, header, strict, keep_off_search))
         except _Refused as refused:
             verdict.refusals.append(Refusal(number, refused.reason))
     return verdict
@@ -86,7 +86,7 @@ def _position(text: str, strict: bool) -> bytes:
     return packed
 
 
-def _record(row: dict, header: Header, strict: bool) -> Record:
+def _record(row: dict, header: Header, strict: bool, keep_off_search: bool) -> Record:
     if is_malformed(row):
         raise _Refused("malformed_record")
     packed = _position(row["sfen"], strict)
@@ -94,7 +94,8 @@ def _record(row: dict, header: Header, strict: bool) -> Record:
         raise _Refused("side_mismatch")
     if any(text in NOT_MOVES for text in row["cand_move"]):
         raise _Refused("unlabelled_move")
-    if row["move"] not in row["cand_move"]:
+    off_search = row["move"] not in row["cand_move"]
+    if off_search and not keep_off_search:
         raise _Refused("move_not_candidate")
     if strict:
         legal = legal_moves(packed)
@@ -105,7 +106,7 @@ def _record(row: dict, header: Header, strict: bool) -> Record:
     listed = zip(row["cand_move"], row["cand_cp"])
     return Record(
         ply=row["ply"],
-        value_z=value_z(row["result"], row["side"]),
+        value_z=NO_OUTCOME if off_search else value_z(row["result"], row["side"]),
         value_q=value_q(row["cp"], header),
         packed=packed,
         candidates=tuple(Candidate(usi_to_move16(text), NO_VISITS, score) for text, score in listed),

@@ -4,14 +4,14 @@ use crate::exit::Outcome;
 use crate::inputs;
 use crate::output::{Format, print, print_json};
 use anyhow::Result;
-use manaka_core::inputs::{PARQUET_SUFFIXES, STREAM_SUFFIXES};
+use manaka_core::inputs::{PARQUET_SUFFIXES, PSV_SUFFIXES, STREAM_SUFFIXES};
 use manaka_inspect::info;
 use std::path::PathBuf;
 
-/// Print stream headers and shard footers.
+/// Print what files state about themselves: stream headers, shard and corpus footers, the layout of raw PSV.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Streams and shards: files, directories or globs.
+    /// Streams, shards, corpora or raw PSV: files, directories or globs.
     #[arg(required = true, value_name = "PATHS")]
     paths: Vec<PathBuf>,
 
@@ -22,7 +22,7 @@ pub struct Args {
 
 /// Runs the verb.
 pub fn run(args: Args) -> Result<Outcome> {
-    let suffixes = [STREAM_SUFFIXES, PARQUET_SUFFIXES].concat();
+    let suffixes = [STREAM_SUFFIXES, PARQUET_SUFFIXES, PSV_SUFFIXES].concat();
     let infos = inputs::files(&args.paths, &suffixes)?
         .iter()
         .map(|path| info(path))

@@ -197,6 +197,13 @@ fn text(summary: &Summary) -> String {
         grouped(folded),
         grouped(summary.largest_weight.into())
     );
+    if summary.rows_without_outcome > 0 {
+        let _ = writeln!(
+            out,
+            "  {} rows have no value_z: no record of theirs states an outcome",
+            grouped(summary.rows_without_outcome)
+        );
+    }
     if summary.excluded_positions > 0 {
         let _ = writeln!(
             out,

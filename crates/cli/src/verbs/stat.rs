@@ -1,6 +1,7 @@
 //! `manaka stat`: measure a set of data.
 
 use super::Threads;
+use super::raw::RawLayout;
 use crate::exit::Outcome;
 use crate::inputs;
 use crate::output::{Format, print, print_json};
@@ -8,8 +9,6 @@ use crate::progress::Bar;
 use anyhow::Result;
 use manaka_core::inputs::{PARQUET_SUFFIXES, PSV_SUFFIXES, STREAM_SUFFIXES};
 use manaka_core::whole_file::{Existing, WholeFile};
-use manaka_corpus::PsvOptions;
-use manaka_corpus::psv::{LayoutText, MoveLayout};
 use manaka_inspect::{StatOptions, stat};
 use std::io::Write;
 use std::path::PathBuf;
@@ -28,17 +27,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// How moves of raw PSV lie in their 16 bits: yaneuraou, apery or manaka; found out unless given.
-    #[arg(long, value_name = "LAYOUT", help_heading = "Raw PSV")]
-    move16: Option<MoveLayout>,
-
-    /// Slots for candidates in a raw record, 0 for the plain 40 bytes; found out unless given.
-    #[arg(long, value_name = "N", help_heading = "Raw PSV")]
-    candidates: Option<u16>,
-
-    /// How candidates of raw records are laid out, as in `manaka corpus`.
-    #[arg(long, value_name = "LAYOUT", default_value_t, help_heading = "Raw PSV")]
-    layout: LayoutText,
+    #[command(flatten)]
+    raw: RawLayout,
 
     #[command(flatten)]
     threads: Threads,
@@ -54,12 +44,7 @@ pub fn run(args: Args) -> Result<Outcome> {
     let files = inputs::files(&args.paths, &suffixes)?;
     // Before the long work: a page that cannot be written is known at once.
     let page = args.html.as_deref().map(|path| WholeFile::create(path, Existing::Replace)).transpose()?;
-    let psv = PsvOptions {
-        moves: args.move16,
-        candidates: args.candidates,
-        layout: args.layout,
-        ..PsvOptions::default()
-    };
+    let psv = args.raw.options();
     let bar = Bar::new("stat");
     let result = stat(&files, &StatOptions { threads: args.threads.get(), psv }, &bar);
     bar.finish();

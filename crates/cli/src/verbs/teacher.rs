@@ -11,7 +11,7 @@ use manaka_core::conventions::{DEFAULT_EVAL_COEF, DEFAULT_MATE_SCALE};
 use manaka_core::inputs::PARQUET_SUFFIXES;
 use manaka_core::out_dir;
 use manaka_core::stream::{Compression, PartsOptions};
-use manaka_teacher::{Options, Report, Strictness, convert};
+use manaka_teacher::{OffSearch, Options, Report, Strictness, convert};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -52,6 +52,11 @@ pub struct Args {
     /// Check structure and syntax only; no board.
     #[arg(long)]
     no_strict: bool,
+
+    /// Keep a row whose played move is not among the candidates, without an outcome, instead of refusing it; parts that
+    /// hold one are MPK1 version 3.
+    #[arg(long)]
+    keep_off_search: bool,
 
     /// Records in every part but the last.
     #[arg(long, value_name = "N", default_value_t = PartsOptions::DEFAULT_RECORDS_PER_PART)]
@@ -110,6 +115,7 @@ pub fn run(args: Args) -> Result<Outcome> {
             },
         },
         strictness: if args.no_strict { Strictness::Lenient } else { Strictness::Strict },
+        off_search: if args.keep_off_search { OffSearch::Keep } else { OffSearch::Refuse },
         threads: args.threads.get(),
         rejects: args.rejects,
     };

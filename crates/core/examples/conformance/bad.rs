@@ -31,7 +31,7 @@ fn bad_headers(bad: &mut Vec<Bad>) {
     of("magic", "magic", [b"MPK2", &whole[4..]].concat());
     of("magic_short", "magic", b"PAR1".to_vec());
     of("version_0", "version", head(Head { version: 0, ..V4 }));
-    of("version_3", "version", head(Head { version: 3, ..V4 }));
+    of("version_4", "version", head(Head { version: 4, ..V4 }));
     of("packed_len_95", "packed_len", head(Head { packed_len: 95, ..V4 }));
     of("pov_2", "pov", head(Head { pov: 2, ..V4 }));
     of("policy_source_2", "policy_source", head(Head { policy_source: 2, ..V4 }));
@@ -64,6 +64,8 @@ fn bad_frames(bad: &mut Vec<Bad>) {
     of("concatenated", "second_header", [&scores[..], &scores[..]].concat(), 2, scores.len());
     let visits = stream(&VISITS, &[visited(start())]);
     of("concatenated_visits", "second_header", [&visits[..], &visits[..]].concat(), 1, visits.len());
+    let third = stream(&Head { version: 3, ..V4 }, &[Rec { value_z: 2.0, ..start() }]);
+    of("concatenated_version_3", "second_header", [&third[..], &third[..]].concat(), 1, third.len());
     of("concatenated_and_cut", "second_header", [&scores[..], &scores[..4]].concat(), 2, scores.len());
 }
 
@@ -80,6 +82,15 @@ fn bad_records(bad: &mut Vec<Bad>) {
     of("value_z_half", "value_z", &V4, &|r| r.value_z = 0.5);
     of("value_z_nan", "value_z", &V4, &|r| r.value_z = f32::NAN);
     of("value_z_tiny", "value_z", &V4, &|r| r.value_z = f32::from_bits(1));
+    let version_1 = Head { version: 1, mate_slack: 0, ..V4 };
+    let version_3 = Head { version: 3, ..V4 };
+    of("absent_outcome_version_1", "value_z", &version_1, &|r| r.value_z = 2.0);
+    of("absent_outcome_version_2", "value_z", &V4, &|r| r.value_z = 2.0);
+    of("absent_outcome_visits_version_2", "value_z", &VISITS, &|r| r.value_z = 2.0);
+    of("absent_outcome_negated", "value_z", &version_3, &|r| r.value_z = -2.0);
+    of("value_z_near_2_version_3", "value_z", &version_3, &|r| r.value_z = f32::from_bits(0x3FFF_FFFF));
+    of("value_z_half_version_3", "value_z", &version_3, &|r| r.value_z = 0.5);
+    of("value_z_nan_version_3", "value_z", &version_3, &|r| r.value_z = f32::NAN);
     of("value_q_nan", "value_q", &V4, &|r| r.value_q = f32::NAN);
     of("value_q_infinite", "value_q", &V4, &|r| r.value_q = f32::NEG_INFINITY);
     of("value_q_above_1", "value_q", &V4, &|r| r.value_q = f32::from_bits(0x3F80_0001));

@@ -53,7 +53,8 @@ impl Good {
             json.push_str(if i == 0 { "\n" } else { ",\n" });
             _ = writeln!(json, "    {{\n      \"offset\": {offset},");
             _ = writeln!(json, "      \"ply\": {},", record.ply);
-            _ = writeln!(json, "      \"value_z\": {},", number(record.value_z));
+            let outcome = if record.value_z == 2.0 { "null".to_owned() } else { number(record.value_z) };
+            _ = writeln!(json, "      \"value_z\": {outcome},");
             _ = writeln!(json, "      \"value_q\": {},", number(record.value_q));
             let hex = record.packed.iter().fold(String::new(), |mut hex, byte| {
                 _ = write!(hex, "{byte:02x}");
@@ -136,12 +137,18 @@ pub fn good() -> Vec<Good> {
     let mut most = visited(start());
     most.candidates[1].1 = u32::MAX;
     let visits = vec![visited(start()), visited(late())];
+    let version_3 = Head { version: 3, ..V4 };
+    let visits_version_3 = Head { version: 3, ..VISITS };
+    let unknown = |record: Rec| Rec { value_z: 2.0, ..record };
     let empty = "the header of every part of the V4 corpus; a stream may be only a header";
     let scores = "scored records under that header, with mates on both sides of the threshold";
     let old = "version 1: the slack is reserved and 320 is in force";
     let scaled = "a visits header that declares a scale is read, though none is written";
     let unsound_about = "positions that are none are still records; their faults are named";
     let many_about = "600 candidates, more than any position has moves, and a record behind them";
+    let absent = "version 3: an outcome that is absent, between two that are not";
+    let absent_visits = "version 3: no record of visits has an outcome";
+    let stated = "version 3 with an outcome in every record, which a reader takes for what it is";
     let frames =
         "frames that end inside header and records, empty and skippable ones among them, no checksums";
     vec![
@@ -157,6 +164,14 @@ pub fn good() -> Vec<Good> {
         of("extreme_visits.mpk", "the largest count", VISITS, vec![most]),
         of("unsound_positions.mpk", unsound_about, VISITS, unsound()),
         of("many_candidates.mpk", many_about, VISITS, vec![many(), visited(late())]),
+        of("absent_outcome.mpk", absent, version_3, vec![start(), unknown(late()), mates()]),
+        of(
+            "absent_outcome_visits.mpk",
+            absent_visits,
+            visits_version_3,
+            vec![unknown(visited(start())), unknown(visited(late()))],
+        ),
+        of("scores_version_3.mpk", stated, version_3, both()),
         Good {
             pack: one_frame,
             ..of("zstd_one_frame.mpk.zst", "one frame with a checksum, as parts are", V4, both())

@@ -75,7 +75,7 @@ impl Decoder {
             Ok(record) => record,
             Err(need) => return Ok(Step::NeedMore(need)),
         };
-        let verdict = record.validate(header.conventions.policy_source);
+        let verdict = record.validate(header);
         // stream.md §6.2: a ply of 0x504d is conceivable, but not beside a value_z that starts with the rest of the
         // magic.
         if verdict.is_err() && input.starts_with(&MAGIC) {

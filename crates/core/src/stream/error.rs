@@ -1,6 +1,6 @@
 //! What can go wrong with a stream, and where it went wrong.
 
-use super::header::{HEADER_LEN, VERSION};
+use super::header::{ABSENT_OUTCOME_VERSION, HEADER_LEN};
 use super::record::RecordFault;
 use crate::conventions::{Conflict, Inconsistency};
 use crate::packed::PACKED_LEN;
@@ -84,7 +84,7 @@ pub enum Kind {
         found: [u8; 4],
     },
     /// A version this reader does not know.
-    #[error("version {found} is not supported (1 to {VERSION} are)")]
+    #[error("version {found} is not supported (1 to {ABSENT_OUTCOME_VERSION} are)")]
     Version {
         /// The header's version.
         found: u16,

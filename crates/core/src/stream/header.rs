@@ -11,8 +11,10 @@ const _: () = assert!(HEADER_LEN == 24);
 
 /// The first four bytes.
 pub const MAGIC: [u8; 4] = *b"MPK1";
-/// The version written. Versions 1 and 2 are read.
+/// The version written where no record needs a later one. Versions 1 to 3 are read.
 pub const VERSION: u16 = 2;
+/// The first version in which a record's outcome may be absent, and the latest that is read.
+pub const ABSENT_OUTCOME_VERSION: u16 = 3;
 
 #[expect(clippy::cast_possible_truncation, reason = "96")]
 const PACKED_LEN_FIELD: u16 = PACKED_LEN as u16;
@@ -20,27 +22,39 @@ const PACKED_LEN_FIELD: u16 = PACKED_LEN as u16;
 /// A header, decoded. Unknown versions, flags and position widths never become one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Header {
-    /// The version it was read from; writers always write [`VERSION`].
+    /// The version it was read from, or is to be written in.
     pub version: u16,
     /// The conventions it states.
     pub conventions: Conventions,
 }
 
 impl Header {
-    /// A header of the current version.
+    /// A header of version 2: every record states its outcome.
     #[must_use]
     pub const fn new(conventions: Conventions) -> Self {
         Self { version: VERSION, conventions }
     }
 
-    /// The bytes of the header, in the current version.
+    /// The header of version 3 that states the same.
+    #[must_use]
+    pub const fn allowing_absent_outcomes(self) -> Self {
+        Self { version: ABSENT_OUTCOME_VERSION, ..self }
+    }
+
+    /// Whether records may leave their outcome out.
+    #[must_use]
+    pub const fn allows_absent_outcomes(&self) -> bool {
+        self.version >= ABSENT_OUTCOME_VERSION
+    }
+
+    /// The bytes of the header. Version 1 is not written any more: such a header is written as version 2.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_LEN] {
         let c = &self.conventions;
         // stream.md §2, field by field.
         let mut bytes = [0; HEADER_LEN];
         bytes[0..4].copy_from_slice(&MAGIC);
-        bytes[4..6].copy_from_slice(&VERSION.to_le_bytes());
+        bytes[4..6].copy_from_slice(&self.version.clamp(VERSION, ABSENT_OUTCOME_VERSION).to_le_bytes());
         bytes[6..8].copy_from_slice(&PACKED_LEN_FIELD.to_le_bytes());
         bytes[8] = c.pov as u8;
         bytes[9] = c.policy_source as u8;
@@ -66,7 +80,7 @@ impl Header {
             return Err(Kind::Magic { found });
         }
         let version = u16_at(4);
-        if !(1..=VERSION).contains(&version) {
+        if !(1..=ABSENT_OUTCOME_VERSION).contains(&version) {
             return Err(Kind::Version { found: version });
         }
         if u16_at(6) != PACKED_LEN_FIELD {
@@ -152,6 +166,19 @@ mod tests {
     }
 
     #[test]
+    fn version_3_states_what_version_2_does_and_allows_absent_outcomes() {
+        let mut bytes = V4;
+        bytes[4] = 3;
+        let header = Header::decode(&bytes).unwrap();
+        let version_2 = Header::decode(&V4).unwrap();
+        assert_eq!(header, version_2.allowing_absent_outcomes());
+        assert_eq!((header.version, header.conventions), (3, version_2.conventions));
+        assert_eq!((header.allows_absent_outcomes(), version_2.allows_absent_outcomes()), (true, false));
+        assert_eq!(header.encode(), bytes);
+        assert_eq!(Header { version: 1, ..version_2 }.encode(), V4);
+    }
+
+    #[test]
     fn an_absent_eval_coef_has_no_sign() {
         let mut bytes = V4;
         bytes[16..20].copy_from_slice(&(-0.0f32).to_le_bytes());
@@ -166,7 +193,7 @@ mod tests {
         for (at, value, id) in [
             (0, b'N', "magic"),
             (4, 0, "version"),
-            (4, 3, "version"),
+            (4, 4, "version"),
             (5, 1, "version"),
             (6, 95, "packed_len"),
             (8, 2, "pov"),

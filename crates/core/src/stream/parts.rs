@@ -2,7 +2,8 @@
 
 use super::error::{Error, Kind, Result};
 use super::record::{Record, RecordRef};
-use super::writer::{Compression, FileSink, StreamWriter};
+use super::sink::FileSink;
+use super::writer::{Compression, StreamWriter};
 use crate::conventions::Conventions;
 use crate::inputs::STREAM_SUFFIXES;
 use crate::whole_file::TEMP_SUFFIX;
@@ -45,13 +46,20 @@ pub struct PartsWriter {
     dir: PathBuf,
     options: PartsOptions,
     current: Option<StreamWriter<FileSink>>,
+    absent_outcomes: bool,
     summary: PartsSummary,
     /// A part was lost: going on would leave a gap that no reader could see.
     failed: bool,
 }
 
-/// Parts of a run: five digits, so that the order of the names is that of the numbers.
-const MAX_PARTS: usize = 100_000;
+/// Parts of a run at most: five digits, so that the order of the names is that of the numbers (stream.md §7).
+pub const MAX_PARTS: usize = 100_000;
+
+/// The name of a part by its number, which is below [`MAX_PARTS`].
+#[must_use]
+pub fn part_name(number: usize, compression: Compression) -> String {
+    format!("part-{number:05}{}", compression.suffix())
+}
 
 impl PartsWriter {
     /// Starts in `dir`, which must exist; no part of whatever number or ending, nor an unfinished one, may be there
@@ -68,6 +76,7 @@ impl PartsWriter {
             dir: dir.to_owned(),
             options,
             current: None,
+            absent_outcomes: false,
             summary: PartsSummary::default(),
             failed: false,
         };
@@ -76,7 +85,7 @@ impl PartsWriter {
     }
 
     fn path(&self, number: usize) -> PathBuf {
-        self.dir.join(format!("part-{number:05}{}", self.options.compression.suffix()))
+        self.dir.join(part_name(number, self.options.compression))
     }
 
     fn open(&self) -> Result<StreamWriter<FileSink>> {
@@ -86,7 +95,19 @@ impl PartsWriter {
             let what = "a run has at most 100000 parts; use more records per part";
             return Err(Error::new(None, 0, Kind::Unsupported(what)).in_file(&path));
         }
-        StreamWriter::create(&path, self.options.conventions, self.options.compression)
+        let mut writer = StreamWriter::create(&path, self.options.conventions, self.options.compression)?;
+        if self.absent_outcomes {
+            writer.allow_absent_outcomes();
+        }
+        Ok(writer)
+    }
+
+    /// From now on a record may leave its outcome out. Each part is of version 3 exactly when one of its records does.
+    pub fn allow_absent_outcomes(&mut self) {
+        self.absent_outcomes = true;
+        if let Some(writer) = &mut self.current {
+            writer.allow_absent_outcomes();
+        }
     }
 
     /// Appends a record, beginning a new part where the last one is full.

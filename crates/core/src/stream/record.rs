@@ -1,6 +1,7 @@
 //! One record: a view over its bytes, an owned form, and the rules it must keep (stream.md §3 and §6).
 
-use crate::conventions::{NO_CP, NO_VISITS, PolicySource};
+use super::header::Header;
+use crate::conventions::{NO_CP, NO_OUTCOME, NO_VISITS, PolicySource};
 use crate::move16::Move16;
 use crate::packed::{PACKED_LEN, Packed};
 
@@ -23,12 +24,26 @@ pub struct Candidate {
     pub cp: i16,
 }
 
+impl Candidate {
+    /// Reads the bytes of a candidate, whatever they are (stream.md §3.2).
+    #[must_use]
+    #[inline]
+    pub const fn from_bytes(c: &[u8; CANDIDATE_LEN]) -> Self {
+        Self {
+            mv: Move16::from_bits(u16::from_le_bytes([c[0], c[1]])),
+            visits: u32::from_le_bytes([c[2], c[3], c[4], c[5]]),
+            cp: i16::from_le_bytes([c[6], c[7]]),
+        }
+    }
+}
+
 /// A searched position, owned; reuse one for reading in a loop.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Record {
     /// Move number.
     pub ply: u16,
-    /// The game's outcome: exactly −1, 0 or 1.
+    /// The game's outcome: exactly −1, 0 or 1; [`NO_OUTCOME`] when absent, which only version 3 allows. To compute with
+    /// it, ask [`Record::outcome`].
     pub value_z: f32,
     /// The root value in [-1, 1].
     pub value_q: f32,
@@ -45,6 +60,12 @@ impl Default for Record {
 }
 
 impl Record {
+    /// The game's outcome, −1, 0 or 1 in the view of the stream's `pov`; `None` when it is absent.
+    #[must_use]
+    pub fn outcome(&self) -> Option<f32> {
+        stated(self.value_z)
+    }
+
     /// Appends the bytes of the record.
     ///
     /// # Errors
@@ -105,10 +126,16 @@ impl<'a> RecordRef<'a> {
         u16::from_le_bytes([self.head[0], self.head[1]])
     }
 
-    /// The game's outcome.
+    /// The game's outcome as it is stored: [`NO_OUTCOME`] when absent.
     #[must_use]
     pub const fn value_z(&self) -> f32 {
         f32::from_le_bytes([self.head[2], self.head[3], self.head[4], self.head[5]])
+    }
+
+    /// The game's outcome, −1, 0 or 1 in the view of the stream's `pov`; `None` when it is absent.
+    #[must_use]
+    pub fn outcome(&self) -> Option<f32> {
+        stated(self.value_z())
     }
 
     /// The root value.
@@ -132,11 +159,13 @@ impl<'a> RecordRef<'a> {
 
     /// The candidates, in the producer's order.
     pub fn candidates(&self) -> impl ExactSizeIterator<Item = Candidate> + Clone + 'a {
-        self.candidates.iter().map(|c| Candidate {
-            mv: Move16::from_bits(u16::from_le_bytes([c[0], c[1]])),
-            visits: u32::from_le_bytes([c[2], c[3], c[4], c[5]]),
-            cp: i16::from_le_bytes([c[6], c[7]]),
-        })
+        self.candidates.iter().map(Candidate::from_bytes)
+    }
+
+    /// The bytes of each candidate.
+    #[must_use]
+    pub const fn candidate_bytes(&self) -> &'a [[u8; CANDIDATE_LEN]] {
+        self.candidates
     }
 
     /// How many candidates there are.
@@ -155,17 +184,19 @@ impl<'a> RecordRef<'a> {
         out.candidates.extend(self.candidates());
     }
 
-    /// Checks the rules of stream.md §6.3 for a stream of this policy source.
+    /// Checks the rules of stream.md §6.3 for a record under this header.
     ///
     /// # Errors
     /// The first rule broken, in the order of that section.
-    pub fn validate(&self, source: PolicySource) -> Result<(), RecordFault> {
+    pub fn validate(&self, header: &Header) -> Result<(), RecordFault> {
+        let source = header.conventions.policy_source;
         if self.candidates.is_empty() {
             return Err(RecordFault::NoCandidates);
         }
         // By value: -0.0 is a draw too.
         let value_z = self.value_z();
-        if value_z != 0.0 && value_z != 1.0 && value_z != -1.0 {
+        let absent = value_z == NO_OUTCOME && header.allows_absent_outcomes();
+        if value_z != 0.0 && value_z != 1.0 && value_z != -1.0 && !absent {
             return Err(RecordFault::ValueZ(value_z));
         }
         let value_q = self.value_q();
@@ -201,6 +232,11 @@ impl<'a> RecordRef<'a> {
     }
 }
 
+/// An outcome as it is computed with.
+fn stated(value_z: f32) -> Option<f32> {
+    (value_z != NO_OUTCOME).then_some(value_z)
+}
+
 impl std::fmt::Debug for RecordRef<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut record = Record::default();
@@ -219,8 +255,12 @@ pub enum RecordFault {
     /// More candidates than the format can count.
     #[error("{0} candidates; a record holds at most 65535")]
     ManyCandidates(usize),
-    /// An outcome other than −1, 0 and 1.
-    #[error("value_z is {0}; one record is one game, so it is -1, 0 or 1")]
+    /// An outcome other than −1, 0 and 1, or none at all before version 3.
+    #[error("value_z is {0}{tail}", tail = if *.0 == NO_OUTCOME {
+        ", an absent outcome, which only version 3 allows"
+    } else {
+        "; one record is one game, so it is -1, 0 or 1"
+    })]
     ValueZ(f32),
     /// A root value outside [-1, 1], or no number.
     #[error("value_q is {0}, not in [-1, 1]")]

@@ -90,8 +90,11 @@ impl StreamSet {
     }
 }
 
-/// Refuses a file whose conventions may not be folded with those of another.
-fn agree(path: &Path, header: &Header, other: &Path, conventions: &Conventions) -> Result<()> {
+/// Refuses a file whose conventions may not be folded with those of another (conventions.md §6).
+///
+/// # Errors
+/// [`Kind::Conflict`], with the convention, both values and both files.
+pub fn agree(path: &Path, header: &Header, other: &Path, conventions: &Conventions) -> Result<()> {
     match header.conventions.conflict(conventions) {
         None => Ok(()),
         Some(conflict) => {

@@ -4,11 +4,12 @@ use super::error::{Error, Kind, Result};
 use super::header::{HEADER_LEN, Header};
 use super::mapped::SliceReader;
 use super::record::{Record, RecordRef};
+use super::sink::FileSink;
 use crate::conventions::Conventions;
-use crate::whole_file::{Existing, WholeFile, sync_dir};
+use crate::whole_file::{Existing, WholeFile};
 use memmap2::Mmap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Whether and how a part is compressed.
@@ -67,25 +68,43 @@ pub struct StreamWriter<W: Write> {
     /// Records and bytes, the header's included, that stood in front of the first record written here.
     base: (u64, u64),
     summary: StreamSummary,
+    /// How the header becomes one of version 3, where a record without an outcome may be met.
+    raise: Option<Raise<W>>,
     poisoned: bool,
 }
 
+/// Replaces the header at the front of what was written.
+type Raise<W> = fn(&mut W, &Header) -> io::Result<()>;
+
 impl<W: Write> StreamWriter<W> {
-    /// Writes a header of the current version to `out`.
+    /// Writes a header of version 2 to `out`: every record must state its outcome.
+    ///
+    /// # Errors
+    /// As [`StreamWriter::with_header`].
+    pub fn new(out: W, conventions: Conventions) -> Result<Self> {
+        Self::with_header(out, Header::new(conventions))
+    }
+
+    /// Writes this header to `out`. What is only a `Write` cannot be gone back in: a header that may have to allow
+    /// absent outcomes has to do so from the start.
     ///
     /// # Errors
     /// [`Kind::Inconsistent`] for conventions that no reader would accept, [`Kind::Unsupported`] for a visits stream
     /// that declares a centipawn scale, [`Kind::Io`].
-    pub fn new(mut out: W, conventions: Conventions) -> Result<Self> {
-        writable(&conventions)?;
-        let header = Header::new(conventions);
+    pub fn with_header(mut out: W, header: Header) -> Result<Self> {
+        writable(&header.conventions)?;
+        let header = if header.allows_absent_outcomes() {
+            Header::new(header.conventions).allowing_absent_outcomes()
+        } else {
+            Header::new(header.conventions)
+        };
         out.write_all(&header.encode()).map_err(|e| Error::new(None, 0, Kind::Io(e)))?;
         Ok(Self::behind(out, header, (0, HEADER_LEN as u64)))
     }
 
     const fn behind(out: W, header: Header, base: (u64, u64)) -> Self {
         let summary = StreamSummary { records: 0, bytes: 0 };
-        Self { out, path: None, header, scratch: Vec::new(), base, summary, poisoned: false }
+        Self { out, path: None, header, scratch: Vec::new(), base, summary, raise: None, poisoned: false }
     }
 
     /// The header in force.
@@ -142,8 +161,19 @@ impl<W: Write> StreamWriter<W> {
         if self.poisoned {
             return Err(self.error(Kind::Poisoned));
         }
-        if let Err(fault) = record.validate(self.header.conventions.policy_source) {
+        // stream.md §7: the header allows absent outcomes before the first record that has none.
+        let raise =
+            self.raise.filter(|_| record.outcome().is_none() && !self.header.allows_absent_outcomes());
+        let header = if raise.is_some() { self.header.allowing_absent_outcomes() } else { self.header };
+        if let Err(fault) = record.validate(&header) {
             return Err(self.error(Kind::Record(fault)));
+        }
+        if let Some(raise) = raise {
+            if let Err(e) = raise(&mut self.out, &header) {
+                self.poisoned = true;
+                return Err(self.error(Kind::Io(e)));
+            }
+            self.header = header;
         }
         if let Err(e) = self.out.write_all(record.bytes()) {
             self.poisoned = true;
@@ -163,35 +193,6 @@ impl<W: Write> StreamWriter<W> {
     }
 }
 
-/// Where a stream file's bytes go.
-pub struct FileSink(Sink);
-
-enum Sink {
-    Raw(BufWriter<WholeFile>),
-    Zstd(zstd::stream::write::Encoder<'static, BufWriter<WholeFile>>),
-    Append(BufWriter<File>),
-}
-
-const BUFFER: usize = 256 << 10;
-
-impl Write for FileSink {
-    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
-        match &mut self.0 {
-            Sink::Raw(out) => out.write(buf),
-            Sink::Zstd(out) => out.write(buf),
-            Sink::Append(out) => out.write(buf),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match &mut self.0 {
-            Sink::Raw(out) => out.flush(),
-            Sink::Zstd(out) => out.flush(),
-            Sink::Append(out) => out.flush(),
-        }
-    }
-}
-
 impl StreamWriter<FileSink> {
     /// Creates a stream file that gets its name when it is finished.
     ///
@@ -199,16 +200,9 @@ impl StreamWriter<FileSink> {
     /// As [`StreamWriter::new`]; [`Kind::Io`] with `AlreadyExists` when there is a file of that name.
     pub fn create(path: &Path, conventions: Conventions, compression: Compression) -> Result<Self> {
         let io = |e| Error::new(None, 0, Kind::Io(e)).in_file(path);
-        let file = BufWriter::with_capacity(BUFFER, WholeFile::create(path, Existing::Refuse).map_err(io)?);
-        let sink = match compression {
-            Compression::None => Sink::Raw(file),
-            Compression::Zstd { level } => {
-                let mut encoder = zstd::stream::write::Encoder::new(file, level).map_err(io)?;
-                encoder.include_checksum(true).map_err(io)?;
-                Sink::Zstd(encoder)
-            }
-        };
-        let mut writer = Self::new(FileSink(sink), conventions).map_err(|e| e.in_file(path))?;
+        let file = WholeFile::create(path, Existing::Refuse).map_err(io)?;
+        let sink = FileSink::create(file, compression).map_err(io)?;
+        let mut writer = Self::new(sink, conventions).map_err(|e| e.in_file(path))?;
         writer.path = Some(path.to_owned());
         Ok(writer)
     }
@@ -231,7 +225,7 @@ impl StreamWriter<FileSink> {
         let (records, keep) = whole.map_or((0, 0), |whole| (whole.records, whole.bytes));
         file.set_len(keep).map_err(io)?;
         file.seek(SeekFrom::Start(keep)).map_err(io)?;
-        let sink = FileSink(Sink::Append(BufWriter::with_capacity(BUFFER, file)));
+        let sink = FileSink::append(file);
         let mut writer = match whole {
             None => Self::new(sink, conventions).map_err(|e| e.in_file(path))?,
             Some(whole) => Self::behind(sink, whole.header, (whole.records, whole.bytes)),
@@ -241,16 +235,19 @@ impl StreamWriter<FileSink> {
         Ok((writer, Appended { records, cut: len - keep }))
     }
 
+    /// From now on a record may leave its outcome out. The header stays one of version 2 until the first that does, and
+    /// is made one of version 3 in front of it (stream.md §7): a compressed part is compressed anew then.
+    pub fn allow_absent_outcomes(&mut self) {
+        self.raise = Some(FileSink::replace_header);
+    }
+
     /// Brings everything appended so far to disk. Only whole records ever reach the file in between.
     ///
     /// # Errors
     /// [`Kind::Io`], which poisons the writer; [`Kind::Unsupported`] for a file that is not appended to.
     pub fn sync(&mut self) -> Result<()> {
-        let result = match &mut self.out.0 {
-            Sink::Append(out) => out.flush().and_then(|()| out.get_ref().sync_data()),
-            Sink::Raw(_) | Sink::Zstd(_) => {
-                return Err(self.error(Kind::Unsupported("only a file that is appended to can be synced")));
-            }
+        let Some(result) = self.out.sync() else {
+            return Err(self.error(Kind::Unsupported("only a file that is appended to can be synced")));
         };
         result.map_err(|e| {
             self.poisoned = true;
@@ -266,20 +263,7 @@ impl StreamWriter<FileSink> {
         let path = self.path.clone();
         let place = (Some(self.base.0 + self.summary.records), self.base.1 + self.summary.bytes);
         let (sink, summary) = self.into_inner()?;
-        let commit =
-            |out: BufWriter<WholeFile>| out.into_inner().map_err(io::IntoInnerError::into_error)?.commit();
-        let bytes = match sink.0 {
-            Sink::Raw(out) => commit(out),
-            Sink::Zstd(out) => out.finish().and_then(commit),
-            Sink::Append(out) => out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| {
-                file.sync_all()?;
-                if let Some(path) = &path {
-                    sync_dir(path)?;
-                }
-                Ok(file.metadata()?.len())
-            }),
-        };
-        match bytes {
+        match sink.finish(path.as_deref()) {
             Ok(bytes) => Ok((summary, bytes)),
             Err(e) => {
                 let error = Error::new(place.0, place.1, Kind::Io(e));
@@ -319,7 +303,9 @@ fn whole_part(file: &File, conventions: Conventions) -> Result<Option<Whole>> {
     let mut reader = match SliceReader::new(&map) {
         Ok(reader) => reader,
         Err(Error { kind: Kind::Truncated { .. }, .. })
-            if Header::new(conventions).encode().starts_with(&map) =>
+            if [Header::new(conventions), Header::new(conventions).allowing_absent_outcomes()]
+                .iter()
+                .any(|header| header.encode().starts_with(&map)) =>
         {
             return Ok(None);
         }

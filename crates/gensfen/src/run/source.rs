@@ -11,6 +11,7 @@ use crate::report::{Entry, GameLine};
 use crate::run::settings;
 use crate::run::store::{DATA, JOURNAL, Journal, REPORT, read_report};
 use manaka_core::inputs;
+use manaka_core::stream::opens_game;
 use manaka_core::{Move16, Packed};
 use manaka_corpus::psv::{Layout, Reader, Record, SUFFIXES};
 use manaka_shogi::{Board, Repetition, Verdict};
@@ -120,7 +121,7 @@ impl Source {
         let Some(first) = first else { return Ok(None) };
         let mut records = vec![first];
         while let Some(record) = self.record()? {
-            if records.last().is_none_or(|last| record.ply <= last.ply) {
+            if records.last().is_none_or(|last| opens_game(last.ply, record.ply)) {
                 self.ahead = Some(record);
                 break;
             }

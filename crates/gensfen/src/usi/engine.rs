@@ -38,7 +38,8 @@ pub struct Engine<'r> {
 
 /// What an engine said at the end of a search.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Answer {
+pub struct Answer {
+    /// What it would play.
     pub reply: Reply,
     /// The lines; `None` when no line had an exact score and a move.
     pub block: Option<Block>,
@@ -46,20 +47,29 @@ pub(crate) struct Answer {
 
 /// `bestmove`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Reply {
+pub enum Reply {
+    /// This move, which need not be legal.
     Move(Move16),
+    /// `resign`: it gives the game up.
     Resign,
+    /// `win`: it declares that it has won.
     Win,
+    /// `none` or a null move: it has no move.
     None,
 }
 
 /// Why an engine was not started.
-#[derive(Debug)]
-pub(crate) enum Refusal {
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// It failed, or the run stops.
+    #[error(transparent)]
     Halt(Halt),
     /// It works, and cannot do what it is asked for.
+    #[error("{engine}: {reason}")]
     Unsuitable {
+        /// Who it says it is.
         engine: String,
+        /// What it cannot do.
         reason: String,
     },
 }
@@ -71,11 +81,12 @@ impl From<Halt> for Refusal {
 }
 
 impl<'r> Engine<'r> {
-    /// Starts an engine and goes through the handshake, up to its options. Returns what it was not told.
-    pub(crate) fn start(
-        options: &'r EngineOptions,
-        cancel: &'r AtomicBool,
-    ) -> Result<(Self, Vec<String>), Refusal> {
+    /// Starts an engine and goes through the handshake, up to its options. Returns what it was not told. Waiting for it
+    /// ends when `cancel` is set, here and in every later call.
+    ///
+    /// # Errors
+    /// [`Refusal`].
+    pub fn start(options: &'r EngineOptions, cancel: &'r AtomicBool) -> Result<(Self, Vec<String>), Refusal> {
         let command = &options.command;
         let process = Process::spawn(&command.program, &command.args).map_err(|error| {
             let detail =
@@ -159,7 +170,10 @@ impl<'r> Engine<'r> {
     }
 
     /// Tells it to forget what it knows, and waits until it has.
-    pub(crate) fn new_game(&mut self) -> Result<(), Halt> {
+    ///
+    /// # Errors
+    /// [`Halt`].
+    pub fn new_game(&mut self) -> Result<(), Halt> {
         self.send("isready")?;
         let waiting = ("readyok", self.options.timeouts.ready);
         self.listen(waiting, |message, (): &mut ()| Ok(matches!(message, Message::ReadyOk)))?;
@@ -167,7 +181,10 @@ impl<'r> Engine<'r> {
     }
 
     /// Searches a position, given as it stands behind `position`, for `wanted` lines.
-    pub(crate) fn search(&mut self, position: &str, wanted: usize) -> Result<Answer, Halt> {
+    ///
+    /// # Errors
+    /// [`Halt`]. Whether the move it answers with is legal is not looked at.
+    pub fn search(&mut self, position: &str, wanted: usize) -> Result<Answer, Halt> {
         while let Some(event) = self.process.as_mut().and_then(Process::waiting) {
             match event {
                 Event::Line(line) if matches!(Message::parse(&line), Message::BestMove(_)) => {
@@ -212,13 +229,13 @@ impl<'r> Engine<'r> {
     }
 
     /// A fault of this engine, with its last lines. It is not spoken to again.
-    pub(crate) fn fault(&mut self, kind: FaultKind, detail: &str) -> Halt {
+    pub fn fault(&mut self, kind: FaultKind, detail: &str) -> Halt {
         let lines = self.process.take().map_or_else(Vec::new, |process| process.last_lines());
         Halt::Fault(Fault { kind, detail: detail.to_owned(), lines })
     }
 
     /// Lets it go, killing it after a while.
-    pub(crate) fn quit(mut self) {
+    pub fn quit(mut self) {
         if let Some(process) = self.process.take() {
             process.quit(self.options.timeouts.quit);
         }

@@ -25,8 +25,8 @@ const PROB_TOLERANCE: f64 = 1e-6;
 /// one visit that is missing among a million; a tolerance that grew with the candidates would hide it.
 const SUM_TOLERANCE: f64 = 1e-6;
 
-/// Up to this weight f32 resolves a mean of outcomes well enough to tell whether it is one.
-const MEAN_CHECKED: u32 = 1 << 20;
+/// Up to this weight f32 tells whether a number is a mean of at most as many outcomes: of more, nearly every f32 is one.
+const MEAN_CHECKED: u32 = 1 << 12;
 
 /// Judges rows under the conventions of one shard; one a thread.
 pub struct RowJudge {
@@ -142,14 +142,21 @@ fn values(rows: &Rows, row: usize, out: &InFile<'_>, place: Place) {
     if !(-1.0..=1.0).contains(&value_q) {
         out.add(place, Id::ValueQ, || format!("value_q is {value_q}"));
     }
-    let Some(&value_z) = rows.value_z.get(row) else { return };
+    // No record of the row has one.
+    let Some(&Some(value_z)) = rows.value_z.get(row) else { return };
     if !(-1.0..=1.0).contains(&value_z) {
         out.add(place, Id::ValueZ, || format!("value_z is {value_z}"));
     } else if (1..=MEAN_CHECKED).contains(&weight) {
         // A sum of outcomes is whole; the mean was rounded to f32, by at most half a step below 1: 2^-25.
-        let sum = f64::from(value_z) * f64::from(weight);
-        if !within(sum, sum.round(), f64::from(weight) * f64::from(f32::EPSILON) / 2.0) {
-            out.add(place, Id::ValueZMean, || format!("value_z {value_z} is no mean of {weight} outcomes"));
+        let is_mean_of = |outcomes: u32| {
+            let sum = f64::from(value_z) * f64::from(outcomes);
+            within(sum, sum.round(), f64::from(outcomes) * f64::from(f32::EPSILON) / 2.0)
+        };
+        // Mostly every record has an outcome, so the weight is asked first.
+        if !(1..=weight).rev().any(is_mean_of) {
+            out.add(place, Id::ValueZMean, || {
+                format!("value_z {value_z} is no mean of at most {weight} outcomes")
+            });
         }
     }
 }

@@ -154,6 +154,8 @@ pub struct Classes {
     pub won: u64,
     /// The mean of several games, which is none of these.
     pub mixed: u64,
+    /// Not known: the record, or every record of the row, leaves its outcome out. No draw.
+    pub unknown: u64,
 }
 
 /// Games: a record whose ply is not above that of the record before opens one.

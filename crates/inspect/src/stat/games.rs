@@ -7,6 +7,7 @@
 use super::counts::Counts;
 use super::sample::Sample;
 use manaka_core::Color;
+use manaka_core::stream::opens_game;
 
 /// What a record says about its neighbours, in Black's view.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -138,7 +139,7 @@ impl Games {
     /// Joins two runs, the second of which follows the first.
     pub fn join(&mut self, one: Seam, next: Seam) -> Seam {
         let mut left = one.tail.unwrap_or(one.head);
-        if next.head.first.ply <= left.last.ply {
+        if opens_game(left.last.ply, next.head.first.ply) {
             if let Some(tail) = &one.tail {
                 self.close(tail);
             }
@@ -165,7 +166,7 @@ impl Games {
 
     /// Whether a game goes on from one run to the next.
     pub fn goes_on(one: &Seam, next: &Seam) -> bool {
-        next.head.first.ply > one.tail.as_ref().unwrap_or(&one.head).last.ply
+        !opens_game(one.tail.as_ref().unwrap_or(&one.head).last.ply, next.head.first.ply)
     }
 
     /// Closes the games at both ends: nothing comes before or behind.
@@ -208,7 +209,7 @@ impl Tracker {
     #[inline]
     pub fn push(&mut self, edge: Edge, hash: u64, games: &mut Games) {
         match &mut self.current {
-            Some(game) if edge.ply > game.last.ply => {
+            Some(game) if !opens_game(game.last.ply, edge.ply) => {
                 games.neighbours(&game.last, &edge);
                 game.push(edge, hash);
             }

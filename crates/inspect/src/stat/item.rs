@@ -10,7 +10,7 @@ pub trait Item {
     fn ply(&self) -> u16;
     /// The position.
     fn packed(&self) -> &[u8; PACKED_LEN];
-    /// The outcome; `None` where the data has none.
+    /// The outcome; `None` where the data, or this item of it, has none.
     fn outcome(&self) -> Option<f32>;
     /// The value of the root in [-1, 1].
     fn value(&self) -> f32;
@@ -40,7 +40,7 @@ impl Item for RecordRef<'_> {
 
     #[inline]
     fn outcome(&self) -> Option<f32> {
-        Some(self.value_z())
+        RecordRef::outcome(self)
     }
 
     #[inline]

@@ -123,7 +123,8 @@ fn value_counts(counts: &Counts) -> Vec<ValueCount> {
 }
 
 const fn classes(counts: &[u64; CLASSES]) -> Classes {
-    Classes { lost: counts[0], drawn: counts[1], won: counts[2], mixed: counts[MIXED] }
+    let [lost, drawn, won, mixed, unknown] = *counts;
+    Classes { lost, drawn, won, mixed, unknown }
 }
 
 fn games(measured: &Measured<'_>) -> GameFigures {
@@ -131,7 +132,7 @@ fn games(measured: &Measured<'_>) -> GameFigures {
     let mut opens = value_counts(&games.opens);
     opens.sort_by(|a, b| b.count.cmp(&a.count).then(a.value.cmp(&b.value)));
     let followers = games.gaps.total();
-    let [lost, drawn, won, mixed] = games.outcomes;
+    let [lost, drawn, won, unknown] = games.outcomes;
     let repeats = &games.repeats;
     GameFigures {
         games: games.games,
@@ -144,7 +145,7 @@ fn games(measured: &Measured<'_>) -> GameFigures {
         followers,
         gaps: followers - games.gaps.of(1),
         widest_gap: games.gaps.greatest().unwrap_or(0),
-        outcomes: Classes { lost, drawn, won, mixed },
+        outcomes: Classes { lost, drawn, won, mixed: 0, unknown },
         compared: repeats.all(),
         repeated: ratio(repeats.all() - repeats.different(), repeats.all()).unwrap_or(0.0),
         most_repeated: repeats.most(),
@@ -161,8 +162,11 @@ fn plies(sums: &Sums) -> Spread {
 }
 
 fn by_ply(sums: &Sums) -> Vec<PlyBin> {
+    // Data without outcomes does not leave them out.
+    let none = outcomes(sums).is_none();
+    let black = |counts| if none { Classes::default() } else { classes(counts) };
     (sums.plies.iter().enumerate())
-        .map(|(ply, counts)| PlyBin { ply: ply as u64, records: counts.iter().sum(), black: classes(counts) })
+        .map(|(ply, counts)| PlyBin { ply: ply as u64, records: counts.iter().sum(), black: black(counts) })
         .filter(|bin| bin.records > 0)
         .collect()
 }

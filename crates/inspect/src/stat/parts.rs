@@ -1,6 +1,7 @@
 //! The means of each part, to be compared with those of the others.
 
 use super::games::{Edge, UNKNOWN};
+use manaka_core::stream::opens_game;
 
 /// Sums of a figure and of its squares.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
@@ -89,7 +90,7 @@ impl Batch {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a value in [0, 1] in units")]
     pub fn add(&mut self, edge: &Edge, candidates: usize, value: f32) {
         self.records += 1;
-        self.breaks += u64::from(self.last_ply.is_some_and(|last| edge.ply <= last));
+        self.breaks += u64::from(self.last_ply.is_some_and(|last| opens_game(last, edge.ply)));
         self.last_ply = Some(edge.ply);
         let figures = [u64::from(edge.ply), candidates as u64, (value.abs() * 65_536.0) as u64];
         for ((sum, square), figure) in self.sums.iter_mut().zip(&mut self.squares).zip(figures) {

@@ -89,7 +89,7 @@ impl<'a> Shards<'a> {
                 run.add(&Row {
                     ply: rows.ply[row],
                     packed: &rows.packed[row],
-                    outcome: rows.value_z.get(row).copied(),
+                    outcome: rows.value_z.get(row).copied().flatten(),
                     value: rows.value_q[row].clamp(-1.0, 1.0),
                     root: None,
                     candidates: candidates.len(),
@@ -166,7 +166,7 @@ impl<'a> Corpora<'a> {
 }
 
 /// Position, ply, root score and outcome from the mover; or why the row has them not, by the names of corpus.md §4.
-fn corpus_row(
+pub(crate) fn corpus_row(
     row: manaka_corpus::Row<'_>,
     cp: &mut Vec<i16>,
 ) -> std::result::Result<(Packed, u16, i16, f32), &'static str> {

@@ -5,7 +5,6 @@
 
 use super::collect::{Collector, Worker};
 use crate::error::{Error, Result};
-use manaka_core::PolicySource;
 use manaka_core::stream::{HEADER_LEN, MappedStream, RecordRef, StreamReader};
 use std::fs::File;
 use std::hint::black_box;
@@ -34,7 +33,6 @@ struct Slot {
 /// The files, shared between threads.
 pub struct Streams<'a> {
     paths: &'a [PathBuf],
-    source: PolicySource,
     slots: Vec<Mutex<Slot>>,
     next: AtomicUsize,
 }
@@ -48,9 +46,9 @@ enum Batch {
 }
 
 impl<'a> Streams<'a> {
-    pub fn new(paths: &'a [PathBuf], source: PolicySource) -> Self {
+    pub fn new(paths: &'a [PathBuf]) -> Self {
         let slot = || Mutex::new(Slot { open: Open::Not, given: 0 });
-        Self { paths, source, slots: paths.iter().map(|_| slot()).collect(), next: AtomicUsize::new(0) }
+        Self { paths, slots: paths.iter().map(|_| slot()).collect(), next: AtomicUsize::new(0) }
     }
 
     /// The work of one thread: files nobody has begun, then a hand with those that are not finished.
@@ -89,7 +87,7 @@ impl<'a> Streams<'a> {
                     let mut rest = &map.bytes()[range];
                     while let Ok(record) = RecordRef::frame(rest) {
                         rest = &rest[record.bytes().len()..];
-                        if record.validate(self.source).is_err() {
+                        if record.validate(map.header()).is_err() {
                             return Err(fault(&self.paths[file], &map));
                         }
                         run.add(&record);

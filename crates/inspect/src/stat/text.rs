@@ -95,7 +95,7 @@ impl Stat {
     }
 
     /// What the files call their items.
-    pub(super) fn unit(&self) -> &'static str {
+    pub(crate) fn unit(&self) -> &'static str {
         if self.kind == "shard" || self.kind == "corpus" { "rows" } else { "records" }
     }
 
@@ -168,9 +168,9 @@ impl Stat {
             joins => format!("{} of {joins} joins between files lie inside a game", games.joins_inside),
         };
         line(f, "games", grouped(games.games), joins)?;
-        let Classes { lost, drawn, won, mixed } = games.outcomes;
+        let Classes { lost, drawn, won, unknown, .. } = games.outcomes;
         let of = |count| percent(count, games.games);
-        let unknown = if mixed > 0 { format!(", not told {}", of(mixed)) } else { String::new() };
+        let unknown = if unknown > 0 { format!(", not told {}", of(unknown)) } else { String::new() };
         line(f, "won by Black", of(won), format!("drawn {}, won by White {}{unknown}", of(drawn), of(lost)))?;
         for (at, ValueCount { value, count }) in games.opens.iter().take(OPENS).enumerate() {
             line(
@@ -254,7 +254,7 @@ impl Stat {
             ("White, to move", &outcomes.white_to_move),
             ("Black", &outcomes.black),
         ] {
-            let Classes { lost, drawn, won, mixed: means } = *classes;
+            let Classes { lost, drawn, won, mixed: means, .. } = *classes;
             let all = lost + drawn + won + means;
             let of = |count| percent(count, all);
             write!(
@@ -269,6 +269,12 @@ impl Stat {
                 write!(f, " {:>10}", of(means))?;
             }
             writeln!(f)?;
+        }
+        let unknown = outcomes.mover.unknown;
+        if unknown > 0 {
+            let share =
+                format!("{} of the {}, counted nowhere above", percent(unknown, self.records()), self.unit());
+            line(f, "outcome not known", grouped(unknown), share)?;
         }
         line(f, "draws stored as -0.0", grouped(outcomes.negative_zeros), "")
     }

@@ -8,6 +8,7 @@ use crate::key;
 use crate::place::{Draws, Place};
 use crate::spool::{Done, SpoolWriter, Spools, Tag};
 use manaka_core::PolicySource;
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::packed::PACKED_LEN;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,6 +19,8 @@ pub struct Fold {
     pub largest_weight: u32,
     pub excluded_positions: u64,
     pub excluded_records: u64,
+    /// Rows none of whose records has an outcome.
+    pub no_outcome: u64,
     /// The attempt that finished each unit.
     pub done: Done,
     /// Rows of each spool.
@@ -25,10 +28,19 @@ pub struct Fold {
 }
 
 impl Fold {
+    /// Rows whose outcome a shard has to leave out; score shards have no outcomes to leave out.
+    pub const fn without_outcome(&self, source: PolicySource) -> u64 {
+        match source {
+            PolicySource::Visits => self.no_outcome,
+            PolicySource::SoftmaxCp => 0,
+        }
+    }
+
     fn add(&mut self, other: Self) {
         self.largest_weight = self.largest_weight.max(other.largest_weight);
         self.excluded_positions += other.excluded_positions;
         self.excluded_records += other.excluded_records;
+        self.no_outcome += other.no_outcome;
         self.done.extend(other.done);
     }
 }
@@ -41,13 +53,14 @@ const ROWS: &str = "rows";
 pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>) -> Result<Fold> {
     let (mut total, mut noted) = (Fold::default(), 0);
     for words in run.past_of(UNIT) {
-        let [unit, attempt, largest, positions, records, rows] = words[..] else { continue };
+        let [unit, attempt, largest, positions, records, no_outcome, rows] = words[..] else { continue };
         noted += rows.parse::<u64>().unwrap_or(0);
         let (Ok(unit), Ok(attempt)) = (unit.parse(), attempt.parse()) else { continue };
         total.add(Fold {
             largest_weight: largest.parse().unwrap_or(0),
             excluded_positions: positions.parse().unwrap_or(0),
             excluded_records: records.parse().unwrap_or(0),
+            no_outcome: no_outcome.parse().unwrap_or(0),
             done: Done::from([(unit, attempt)]),
             rows: Vec::new(),
         });
@@ -177,12 +190,13 @@ impl Worker<'_> {
         let (mut unit, placed) = (rows.unit, rows.placed);
         unit.done.insert(tag.unit, tag.attempt);
         let line = format!(
-            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}",
+            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             tag.unit,
             tag.attempt,
             unit.largest_weight,
             unit.excluded_positions,
             unit.excluded_records,
+            unit.no_outcome,
             placed
         );
         self.fold.add(unit);
@@ -220,6 +234,7 @@ impl Rows {
             }
         };
         self.unit.largest_weight = self.unit.largest_weight.max(row.weight);
+        self.unit.no_outcome += u64::from(row.value_z.is_none());
         let slot = key::slot(hash);
         if self.slot != Some(slot) {
             (self.slot, self.draws, self.rank) = (Some(slot), Draws::of_slot(slot), 0);
@@ -239,6 +254,8 @@ impl Rows {
 ///   | n × (mv u16, cp i16)     policy from cp
 ///   | n × (mv u16, prob f32)   policy from visits
 /// ```
+///
+/// `value_z` is 2 where no record of the row has an outcome.
 fn write_row(place: Place, packed: &[u8; PACKED_LEN], row: &Row, source: PolicySource, out: &mut Vec<u8>) {
     out.extend_from_slice(&place.draw.to_le_bytes());
     out.extend_from_slice(&place.slot.to_le_bytes());
@@ -246,7 +263,7 @@ fn write_row(place: Place, packed: &[u8; PACKED_LEN], row: &Row, source: PolicyS
     out.extend_from_slice(packed);
     out.extend_from_slice(&row.ply.to_le_bytes());
     out.extend_from_slice(&row.weight.to_le_bytes());
-    out.extend_from_slice(&row.value_z.to_le_bytes());
+    out.extend_from_slice(&row.value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
     out.extend_from_slice(&row.value_q.to_le_bytes());
     // Well-formed moves are far fewer than 65536.
     let n = u16::try_from(row.candidates.len()).unwrap_or(u16::MAX);
@@ -306,8 +323,9 @@ impl<'a> PlacedRow<'a> {
         self.u32_at(18 + PACKED_LEN)
     }
 
-    pub fn value_z(&self) -> f32 {
-        f32::from_bits(self.u32_at(22 + PACKED_LEN))
+    pub fn value_z(&self) -> Option<f32> {
+        let value_z = f32::from_bits(self.u32_at(22 + PACKED_LEN));
+        (value_z != NO_OUTCOME).then_some(value_z)
     }
 
     pub fn value_q(&self) -> f32 {

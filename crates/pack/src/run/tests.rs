@@ -7,9 +7,9 @@
 
 use super::*;
 use crate::place::{Draws, Place};
-use crate::shard::{ROWS_PER_GROUP, Rows, ShardReader};
+use crate::shard::{Outcomes, ROWS_PER_GROUP, Rows, ShardReader};
 use crate::{hash, key};
-use manaka_core::conventions::{NO_CP, NO_VISITS};
+use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
 use manaka_core::stream::{Candidate, Compression, Record, StreamWriter};
 use manaka_core::{Color, Conventions, Move16, Packed, PolicySource, Pov};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ struct NaiveRow {
     packed: [u8; 96],
     ply: u16,
     weight: u32,
-    value_z: f32,
+    value_z: Option<f32>,
     value_q: f32,
     candidates: Vec<(u16, f64, Option<i16>)>,
 }
@@ -57,6 +57,7 @@ fn naive(records: &[Record], conventions: &Conventions, temperature: f64) -> Vec
 
 fn naive_row(packed: [u8; 96], group: &[&Record], conventions: &Conventions, temperature: f64) -> NaiveRow {
     let n = group.len() as f64;
+    let outcomes: Vec<f64> = group.iter().filter_map(|r| r.outcome()).map(f64::from).collect();
     let mut sums: HashMap<u16, (i64, i64)> = HashMap::new();
     for record in group {
         for candidate in &record.candidates {
@@ -109,7 +110,8 @@ fn naive_row(packed: [u8; 96], group: &[&Record], conventions: &Conventions, tem
         packed,
         ply: group.iter().map(|record| record.ply).min().unwrap(),
         weight: u32::try_from(group.len()).unwrap(),
-        value_z: (group.iter().map(|record| f64::from(record.value_z)).sum::<f64>() / n) as f32,
+        value_z: (!outcomes.is_empty())
+            .then(|| (outcomes.iter().sum::<f64>() / outcomes.len() as f64) as f32),
         value_q: (group.iter().map(|record| f64::from(record.value_q)).sum::<f64>() / n) as f32,
         candidates,
     }
@@ -135,7 +137,7 @@ fn record(source: PolicySource, positions: u16) -> impl Strategy<Value = Record>
     (
         (0..positions, any::<bool>()),
         any::<u16>(),
-        prop_oneof![Just(-1.0f32), Just(0.0), Just(-0.0), Just(1.0)],
+        prop_oneof![Just(-1.0f32), Just(0.0), Just(-0.0), Just(1.0), Just(NO_OUTCOME)],
         prop_oneof![-1.0f32..=1.0, Just(1.0), Just(-0.0), Just(1e-30)],
         // Few distinct moves make some stand twice in a record and many meet in the fold.
         prop::collection::vec(candidate, 1..8),
@@ -162,6 +164,7 @@ fn record(source: PolicySource, positions: u16) -> impl Strategy<Value = Record>
 
 pub fn write(path: &Path, conventions: Conventions, compression: Compression, records: &[Record]) {
     let mut writer = StreamWriter::create(path, conventions, compression).unwrap();
+    writer.allow_absent_outcomes();
     for record in records {
         writer.write(record).unwrap();
     }
@@ -237,7 +240,7 @@ fn read_back(shards: &[Vec<u8>]) -> Vec<NaiveRow> {
                     packed: rows.packed[row],
                     ply: rows.ply[row],
                     weight: rows.weight[row],
-                    value_z: rows.value_z.get(row).copied().unwrap_or(f32::NAN),
+                    value_z: rows.value_z.get(row).copied().flatten(),
                     value_q: rows.value_q[row],
                     candidates: rows
                         .candidates(row)
@@ -250,6 +253,17 @@ fn read_back(shards: &[Vec<u8>]) -> Vec<NaiveRow> {
     all
 }
 
+/// What the schema of each shard says of its outcomes.
+fn outcomes(shards: &[Vec<u8>]) -> Vec<Outcomes> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    let of = |bytes: &Vec<u8>| {
+        fs::write(&path, bytes).unwrap();
+        ShardReader::open(&path).unwrap().outcomes()
+    };
+    shards.iter().map(of).collect()
+}
+
 fn assert_rows(found: &[NaiveRow], expected: &[NaiveRow], source: PolicySource) {
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
@@ -258,7 +272,7 @@ fn assert_rows(found: &[NaiveRow], expected: &[NaiveRow], source: PolicySource) 
         assert!((found.value_q - expected.value_q).abs() <= f32::EPSILON / 2.0, "{found:?} {expected:?}");
         match source {
             PolicySource::Visits => assert_eq!(found.value_z, expected.value_z),
-            PolicySource::SoftmaxCp => assert!(found.value_z.is_nan(), "a score shard has no value_z"),
+            PolicySource::SoftmaxCp => assert!(found.value_z.is_none(), "a score shard has no value_z"),
         }
         let moves = |row: &NaiveRow| row.candidates.iter().map(|c| (c.0, c.2)).collect::<Vec<_>>();
         assert_eq!(moves(found), moves(expected), "{found:?} {expected:?}");
@@ -324,6 +338,13 @@ proptest! {
         prop_assert_eq!(summary.records, records.len() as u64);
         let folded: u64 = twin.iter().map(|row| u64::from(row.weight)).sum();
         prop_assert_eq!(summary.refused_total(), records.len() as u64 - folded);
+        let unknown = match conventions.policy_source {
+            PolicySource::Visits => twin.iter().filter(|row| row.value_z.is_none()).count() as u64,
+            PolicySource::SoftmaxCp => 0,
+        };
+        prop_assert_eq!(summary.rows_without_outcome, unknown);
+        let schema = if unknown > 0 { Outcomes::SomeAbsent } else { Outcomes::Stated };
+        prop_assert_eq!(outcomes(&expected), vec![schema; expected.len()]);
         prop_assert_eq!(summary.largest_weight, twin.iter().map(|row| row.weight).max().unwrap_or(0));
 
         // The same records in another order, cut into several files of both kinds.
@@ -390,6 +411,79 @@ fn a_move_twice_in_a_record_refuses_the_record_by_name() {
     let places: Vec<_> = summary.refused_first.iter().map(|r| (r.record, r.offset)).collect();
     assert_eq!(places, [(1, 24 + 108 + 16), (2, 24 + 108 + 16 + 108 + 24)]);
     assert!(summary.refused_first[0].detail.contains("5e9b"), "{:?}", summary.refused_first[0]);
+}
+
+/// Visits records of one position each, with these outcomes.
+fn visited(number: u16, outcomes: &[f32]) -> Vec<Record> {
+    let candidates = vec![Candidate { mv: Move16::from_bits(5), visits: 3, cp: NO_CP }];
+    let record = |&value_z| Record {
+        packed: position(number, false),
+        value_z,
+        candidates: candidates.clone(),
+        ..Record::default()
+    };
+    outcomes.iter().map(record).collect()
+}
+
+#[test]
+fn the_mean_outcome_is_over_the_records_that_state_one_and_null_where_none_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let positions: [(&[f32], Option<f32>, u32); 5] = [
+        (&[1.0, NO_OUTCOME, -1.0, 1.0], Some(1.0 / 3.0), 4),
+        (&[NO_OUTCOME, NO_OUTCOME], None, 2),
+        (&[0.0, NO_OUTCOME], Some(0.0), 2),
+        (&[NO_OUTCOME], None, 1),
+        (&[-1.0], Some(-1.0), 1),
+    ];
+    let records: Vec<Record> =
+        (0..).zip(&positions).flat_map(|(number, (outcomes, ..))| visited(number, outcomes)).collect();
+    let path = dir.path().join("a.mpk");
+    write(&path, Conventions::VISITS, Compression::None, &records);
+    for (in_memory, load) in [(true, u64::MAX), (false, u64::MAX), (false, 1)] {
+        let cuts = Cuts { in_memory, buckets: 1, spools: 3, stretch: 2, chunk: 1, load };
+        let (summary, shards) = packed(vec![path.clone()], 2, cuts, 2, &[]);
+        assert_eq!((summary.rows, summary.rows_without_outcome), (5, 2));
+        // One schema for all shards of a pack, whether or not a null is in them.
+        assert_eq!(outcomes(&shards), [Outcomes::SomeAbsent; 3]);
+        let rows = read_back(&shards);
+        for (number, &(_, mean, weight)) in (0..).zip(&positions) {
+            let row = rows.iter().find(|row| row.packed == *position(number, false).as_bytes()).unwrap();
+            assert_eq!((row.value_z, row.weight), (mean, weight), "{number}");
+        }
+    }
+}
+
+#[test]
+fn records_without_an_outcome_leave_no_trace_in_shards_whose_rows_all_have_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let [two, three, scores] = ["two.mpk", "three.mpk", "scores.mpk"].map(|name| dir.path().join(name));
+    write(&two, Conventions::VISITS, Compression::None, &visited(1, &[1.0]));
+    write(&three, Conventions::VISITS, Compression::None, &visited(1, &[NO_OUTCOME]));
+    let (summary, shards) = packed(vec![two, three.clone()], 2, Cuts::SIMPLE, 10, &[]);
+    assert_eq!((summary.records, summary.rows, summary.rows_without_outcome), (2, 1, 0));
+    assert_eq!(outcomes(&shards), [Outcomes::Stated]);
+    let rows = read_back(&shards);
+    assert_eq!((rows[0].value_z, rows[0].weight), (Some(1.0), 2));
+
+    // Nor does an excluded position that had none.
+    let held_out = dir.path().join("held-out.parquet");
+    fs::write(&held_out, &packed(vec![three.clone()], 1, Cuts::SIMPLE, 10, &[]).1[0]).unwrap();
+    let other = dir.path().join("other.mpk");
+    write(&other, Conventions::VISITS, Compression::None, &visited(2, &[0.0]));
+    let (summary, shards) = packed(vec![three, other], 2, Cuts::SIMPLE, 10, &[held_out]);
+    assert_eq!((summary.rows, summary.excluded_positions, summary.rows_without_outcome), (1, 1, 0));
+    assert_eq!(outcomes(&shards), [Outcomes::Stated]);
+
+    // Score shards have no outcomes to leave out.
+    let scored = Record {
+        value_z: NO_OUTCOME,
+        candidates: vec![Candidate { mv: Move16::from_bits(5), visits: 0, cp: 1 }],
+        ..Record::default()
+    };
+    write(&scores, Conventions::TEACHER, Compression::None, &[scored]);
+    let (summary, shards) = packed(vec![scores], 1, Cuts::SIMPLE, 10, &[]);
+    assert_eq!((summary.rows, summary.rows_without_outcome), (1, 0));
+    assert_eq!(outcomes(&shards), [Outcomes::Stated]);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 use crate::place::Place;
 use crate::policy::Policy;
 use crate::shard::{
-    EncodedGroup, Footer, GroupBuilder, GroupEncoder, ROWS_PER_GROUP, ShardSummary, ShardWriter, columns,
+    EncodedGroup, Footer, GroupBuilder, GroupEncoder, Outcomes, ROWS_PER_GROUP, ShardSummary, ShardWriter,
+    columns,
 };
 use crate::spool::Spools;
 use manaka_core::packed::SIDE;
@@ -48,7 +49,10 @@ pub fn run(
     // The first spool with a row that is not in a finished shard.
     let first = starts.partition_point(|&start| start <= from) - 1;
 
-    let encoder = GroupEncoder::new(run.policy.conventions().policy_source).map_err(Error::parquet(out))?;
+    let source = run.policy.conventions().policy_source;
+    // Of the whole fold, so that the shards of one pack have one schema.
+    let outcomes = if fold.without_outcome(source) > 0 { Outcomes::SomeAbsent } else { Outcomes::Stated };
+    let encoder = GroupEncoder::new(source, outcomes).map_err(Error::parquet(out))?;
     let stretch = run.plan.stretch.max(1);
     let line = Line::new((spools.len() - first).div_ceil(stretch), run.options.threads.get());
     let shards = Shards::create(run, spools, &starts, out, footer, cut, &encoder, done)?;
@@ -427,7 +431,7 @@ impl<'a> Shards<'a> {
     fn open(&mut self) -> Result<&mut ShardWriter> {
         if self.current.is_none() {
             let path = shard_path(&self.out, &self.run.options.prefix, self.done.len());
-            self.current = Some(ShardWriter::create(&path, self.footer)?);
+            self.current = Some(ShardWriter::create(&path, self.footer, self.encoder.outcomes())?);
         }
         self.current.as_mut().ok_or(Error::Worker)
     }

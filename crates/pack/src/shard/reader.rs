@@ -2,7 +2,7 @@
 
 use super::chunk::{self, Chunk};
 use super::footer::Footer;
-use super::schema::{CP, MV, PROB, columns, schema};
+use super::schema::{CP, MV, Outcomes, PROB, columns, schema};
 use crate::error::{Error, Result};
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::{Packed, PolicySource, guard};
@@ -61,8 +61,8 @@ pub struct Rows {
     pub packed: Vec<[u8; PACKED_LEN]>,
     /// The least move number a position was met at.
     pub ply: Vec<u16>,
-    /// The mean outcome, in [-1, 1]; empty in score shards.
-    pub value_z: Vec<f32>,
+    /// The mean outcome, in [-1, 1], `None` where no record of the row has one; empty in score shards.
+    pub value_z: Vec<Option<f32>>,
     /// The mean root value, in [-1, 1].
     pub value_q: Vec<f32>,
     /// Records folded.
@@ -122,6 +122,7 @@ pub struct ShardReader {
     file: File,
     metadata: ParquetMetaData,
     footer: Footer,
+    outcomes: Outcomes,
 }
 
 impl ShardReader {
@@ -140,11 +141,18 @@ impl ShardReader {
         let pairs = about.key_value_metadata().unwrap_or(&none);
         let pairs = pairs.iter().filter_map(|pair| Some((pair.key.as_str(), pair.value.as_deref()?)));
         let footer = Footer::parse(pairs).map_err(not_a_shard)?;
-        let expected = schema(footer.conventions.policy_source).map_err(Error::parquet(path))?;
-        if let Some(difference) = difference(&expected, about.schema_descr().root_schema()) {
-            return Err(not_a_shard(difference));
-        }
-        Ok(Self { path: path.to_owned(), file, metadata, footer })
+        let found = about.schema_descr().root_schema();
+        let differs = |outcomes| {
+            let expected =
+                schema(footer.conventions.policy_source, outcomes).map_err(Error::parquet(path))?;
+            Ok::<_, Error>(difference(&expected, found))
+        };
+        let outcomes = match differs(Outcomes::Stated)? {
+            None => Outcomes::Stated,
+            Some(_) if differs(Outcomes::SomeAbsent)?.is_none() => Outcomes::SomeAbsent,
+            Some(difference) => return Err(not_a_shard(difference)),
+        };
+        Ok(Self { path: path.to_owned(), file, metadata, footer, outcomes })
     }
 
     /// The file.
@@ -157,6 +165,12 @@ impl ShardReader {
     #[must_use]
     pub const fn footer(&self) -> &Footer {
         &self.footer
+    }
+
+    /// Whether every row has an outcome, by the schema; without a meaning in score shards.
+    #[must_use]
+    pub const fn outcomes(&self) -> Outcomes {
+        self.outcomes
     }
 
     /// Everything Parquet says about the file: row groups, encodings, sizes.
@@ -227,7 +241,13 @@ impl ShardReader {
             out.ply = convert(group.flat::<Int32Type>(at("ply")?, Vec::new())?, "ply")?;
         }
         if wanted.value_z && visits {
-            out.value_z = group.flat::<FloatType>(at("value_z")?, take(&mut out.value_z))?;
+            let column = at("value_z")?;
+            match self.outcomes {
+                Outcomes::Stated => {
+                    out.value_z.extend(group.flat::<FloatType>(column, Vec::new())?.into_iter().map(Some));
+                }
+                Outcomes::SomeAbsent => group.optional::<FloatType>(column, &mut out.value_z)?,
+            }
         }
         if wanted.value_q {
             out.value_q = group.flat::<FloatType>(at("value_q")?, take(&mut out.value_q))?;
@@ -329,6 +349,29 @@ impl Group<'_> {
             return Err(self.long(column));
         }
         Ok(values)
+    }
+
+    /// All values of an optional column, appended to `out`.
+    fn optional<T: DataType>(&self, column: usize, out: &mut Vec<Option<T::T>>) -> ParquetResult<()> {
+        let mut reader = self.typed::<T>(column)?;
+        let (mut values, mut definition) = (Vec::new(), Vec::new());
+        while definition.len() < self.rows {
+            let wanted = self.rows - definition.len();
+            let (records, ..) = reader.read_records(wanted, Some(&mut definition), None, &mut values)?;
+            if records == 0 {
+                return Err(self.short(column));
+            }
+        }
+        if reader.read_records(1, Some(&mut definition), None, &mut values)?.0 > 0 {
+            return Err(self.long(column));
+        }
+        let present = definition.iter().filter(|&&level| level > 0).count();
+        if definition.len() != self.rows || values.len() != present {
+            return Err(self.short(column));
+        }
+        let mut values = values.into_iter();
+        out.extend(definition.into_iter().map(|level| if level > 0 { values.next() } else { None }));
+        Ok(())
     }
 
     fn list<T: DataType>(&self, column: usize) -> ParquetResult<List<T::T>> {

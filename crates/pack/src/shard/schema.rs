@@ -19,13 +19,22 @@ pub(super) const MV: &str = "candidates.list.element.mv";
 pub(super) const PROB: &str = "candidates.list.element.prob";
 pub(super) const CP: &str = "candidates.list.element.cp";
 
+/// Whether the outcomes of a visits shard are all there. Score shards have none, and this says nothing of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcomes {
+    /// Every row has one: `value_z` is a required column.
+    Stated,
+    /// Some row of the fold has none: `value_z` is an optional column, and null there.
+    SomeAbsent,
+}
+
 /// The leaf columns of shards with this policy source.
 pub fn columns(source: PolicySource) -> impl Iterator<Item = &'static str> {
     COLUMNS.into_iter().filter(move |&name| name != "value_z" || source == PolicySource::Visits)
 }
 
 /// The schema of shards with this policy source.
-pub fn schema(source: PolicySource) -> Result<TypePtr> {
+pub fn schema(source: PolicySource, outcomes: Outcomes) -> Result<TypePtr> {
     let leaf = |name: &str, physical: Physical, repetition: Repetition, logical: Option<LogicalType>| {
         Type::primitive_type_builder(name, physical)
             .with_repetition(repetition)
@@ -64,7 +73,11 @@ pub fn schema(source: PolicySource) -> Result<TypePtr> {
     let candidates = group("candidates", REQUIRED, Some(LogicalType::List), vec![list])?;
     let mut fields = vec![packed, leaf("ply", Physical::INT32, REQUIRED, int(16, false))?];
     if source == PolicySource::Visits {
-        fields.push(leaf("value_z", Physical::FLOAT, REQUIRED, None)?);
+        let repetition = match outcomes {
+            Outcomes::Stated => REQUIRED,
+            Outcomes::SomeAbsent => OPTIONAL,
+        };
+        fields.push(leaf("value_z", Physical::FLOAT, repetition, None)?);
     }
     fields.push(leaf("value_q", Physical::FLOAT, REQUIRED, None)?);
     fields.push(leaf("weight", Physical::INT32, REQUIRED, int(32, false))?);

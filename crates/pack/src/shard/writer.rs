@@ -1,7 +1,7 @@
 //! Writing shards: row groups are encoded by any thread, and one writer strings them together in order.
 
 use super::footer::Footer;
-use super::schema::{columns, properties, schema};
+use super::schema::{Outcomes, columns, properties, schema};
 use crate::error::{Error, Result};
 use bytes::Bytes;
 use manaka_core::PolicySource;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub struct GroupBuilder {
     packed: Vec<u8>,
     ply: Vec<i32>,
-    value_z: Vec<f32>,
+    value_z: Vec<Option<f32>>,
     value_q: Vec<f32>,
     weight: Vec<i32>,
     mv: Vec<i32>,
@@ -52,8 +52,16 @@ impl GroupBuilder {
         self.repetition.clear();
     }
 
-    /// Appends a row but for its candidates, of which at least one must follow.
-    pub fn push_row(&mut self, packed: &[u8; PACKED_LEN], ply: u16, weight: u32, value_z: f32, value_q: f32) {
+    /// Appends a row but for its candidates, of which at least one must follow. `value_z` is `None` in rows without an
+    /// outcome.
+    pub fn push_row(
+        &mut self,
+        packed: &[u8; PACKED_LEN],
+        ply: u16,
+        weight: u32,
+        value_z: Option<f32>,
+        value_q: f32,
+    ) {
         self.packed.extend_from_slice(packed);
         self.ply.push(i32::from(ply));
         self.weight.push(weight.cast_signed());
@@ -93,6 +101,7 @@ pub struct EncodedGroup {
 #[derive(Clone)]
 pub struct GroupEncoder {
     source: PolicySource,
+    outcomes: Outcomes,
     properties: WriterPropertiesPtr,
     columns: Vec<ColumnDescPtr>,
 }
@@ -106,25 +115,35 @@ impl EncodedGroup {
 }
 
 impl GroupEncoder {
-    /// An encoder of rows of this policy source.
+    /// An encoder of rows of this policy source, all of which have an outcome or not.
     ///
     /// # Errors
     /// None is known: the schema is fixed.
-    pub fn new(source: PolicySource) -> ParquetResult<Self> {
-        let descriptor = SchemaDescriptor::new(schema(source)?);
+    pub fn new(source: PolicySource, outcomes: Outcomes) -> ParquetResult<Self> {
+        let descriptor = SchemaDescriptor::new(schema(source, outcomes)?);
         let properties = properties(source, created_by(), None)?;
-        Ok(Self { source, properties: Arc::new(properties), columns: descriptor.columns().to_vec() })
+        let columns = descriptor.columns().to_vec();
+        Ok(Self { source, outcomes, properties: Arc::new(properties), columns })
+    }
+
+    /// Whether the column of outcomes may have nulls.
+    #[must_use]
+    pub const fn outcomes(&self) -> Outcomes {
+        self.outcomes
     }
 
     /// Encodes the rows, of which there is at least one. The bytes depend on nothing else.
     ///
     /// # Errors
-    /// Whatever the encoder has to say; nothing that rows can hold is known to make it speak.
+    /// A row without an outcome where the encoder was told that all have one. Else whatever the Parquet encoder has to
+    /// say; nothing that rows can hold is known to make it speak.
     pub fn encode(&self, group: &GroupBuilder) -> ParquetResult<EncodedGroup> {
         let packed = Bytes::copy_from_slice(&group.packed);
         let packed: Vec<FixedLenByteArray> = (0..group.rows())
             .map(|row| ByteArray::from(packed.slice(row * PACKED_LEN..(row + 1) * PACKED_LEN)).into())
             .collect();
+        let value_z: Vec<f32> = group.value_z.iter().filter_map(|value_z| *value_z).collect();
+        let stated: Vec<i16> = group.value_z.iter().map(|value_z| i16::from(value_z.is_some())).collect();
         let inside = vec![1i16; group.mv.len()];
         let with_cp = vec![if group.cp.is_empty() { 1i16 } else { 2 }; group.mv.len()];
         let columns = columns(self.source)
@@ -135,6 +154,10 @@ impl GroupEncoder {
                 let mut writer = get_column_writer(descriptor.clone(), self.properties.clone(), page_writer);
                 let levels = |definition| (Some(definition), Some(group.repetition.as_slice()));
                 let none = (None, None);
+                let outcomes = match self.outcomes {
+                    Outcomes::Stated => none,
+                    Outcomes::SomeAbsent => (Some(stated.as_slice()), None),
+                };
                 match (&mut writer, name) {
                     (ColumnWriter::FixedLenByteArrayColumnWriter(w), "packed") => {
                         w.write_batch(&packed, None, None)
@@ -150,7 +173,12 @@ impl GroupEncoder {
                     }
                     (ColumnWriter::FloatColumnWriter(w), name) => {
                         let (values, (definition, repetition)) = match name {
-                            "value_z" => (&group.value_z, none),
+                            "value_z"
+                                if self.outcomes == Outcomes::Stated && value_z.len() < group.rows() =>
+                            {
+                                return Err(ParquetError::General("a row has no outcome".to_owned()));
+                            }
+                            "value_z" => (&value_z, outcomes),
                             "value_q" => (&group.value_q, none),
                             _ => (&group.prob, levels(inside.as_slice())),
                         };
@@ -192,15 +220,15 @@ pub struct ShardWriter {
 }
 
 impl ShardWriter {
-    /// Creates a shard whose footer states `footer`.
+    /// Creates a shard whose footer states `footer`; `outcomes` is that of the encoder of its groups.
     ///
     /// # Errors
     /// [`Error::Io`] when the file exists or cannot be created, [`Error::Parquet`].
-    pub fn create(path: &Path, footer: &Footer) -> Result<Self> {
+    pub fn create(path: &Path, footer: &Footer, outcomes: Outcomes) -> Result<Self> {
         let source = footer.conventions.policy_source;
         let file = WholeFile::create(path, Existing::Refuse).map_err(Error::io(path))?;
         let build = || -> ParquetResult<SerializedFileWriter<WholeFile>> {
-            let schema: TypePtr = schema(source)?;
+            let schema: TypePtr = schema(source, outcomes)?;
             let properties = properties(source, created_by(), Some(footer.key_values()))?;
             SerializedFileWriter::new(file, schema, Arc::new(properties))
         };

@@ -1,0 +1,36 @@
+//! Why a match does not start, or stops.
+
+use manaka_corpus::book::BookError;
+use manaka_gensfen::usi::Refusal;
+use manaka_selfplay::EvaluatorError;
+
+/// The result of this crate's operations.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a match does not start, or stops.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Options that make no sense.
+    #[error("{0}")]
+    Option(String),
+    /// Constants that no search can be made with, or a game that breaks its promises to one.
+    #[error(transparent)]
+    Search(#[from] manaka_search::Error),
+    /// The opening book cannot be read, or a line of it is no position.
+    #[error(transparent)]
+    Book(#[from] BookError),
+    /// An evaluator cannot be made, or failed.
+    #[error("the evaluator: {0}")]
+    Evaluator(#[from] EvaluatorError),
+    /// A USI engine does not start, failed, or played a move that is not legal. No game is given to its opponent for
+    /// that: a match of faults measures nothing.
+    #[error(transparent)]
+    Engine(#[from] Refusal),
+    /// Somebody asked the match to stop.
+    #[error("stopped")]
+    Cancelled,
+    /// A thread of the match died.
+    #[error("a worker thread failed")]
+    Worker,
+}

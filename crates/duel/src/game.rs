@@ -1,0 +1,101 @@
+//! One game of a match.
+
+use crate::error::Result;
+use crate::player::{Choice, Player, one_of};
+use crate::score::Points;
+use manaka_core::{Color, Move16, Packed};
+use manaka_corpus::book::Opening;
+use manaka_search::Random;
+use manaka_selfplay::{Ending, Shogi};
+use serde::{Serialize, Serializer};
+
+/// Why a game ended: by the rules, or because a player gave it up ([`Ending::Resignation`]).
+pub type Reason = Ending;
+
+/// A game that was played.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Played {
+    /// The pair it belongs to.
+    pub pair: u64,
+    /// Whether the first player had the first move.
+    pub first_moves_first: bool,
+    /// The position it began from, as SFEN with its move number.
+    pub opening: String,
+    /// The moves, in USI.
+    #[serde(serialize_with = "as_usi")]
+    pub moves: Vec<Move16>,
+    /// Why it ended.
+    pub ending: Reason,
+    /// What it brought the first player: 1, 0 or −1.
+    pub points: Points,
+}
+
+fn as_usi<S: Serializer>(moves: &[Move16], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(moves.iter().map(ToString::to_string))
+}
+
+/// The draws of a match that belong to no move of a game.
+const OPENING: u32 = u32::MAX;
+
+/// The position that both games of a pair begin from: an opening, and random moves behind it. A move that would end the
+/// game is not played.
+pub(crate) fn opening(shogi: &mut Shogi, from: Opening, plies: u32, seed: u64, pair: u64) -> (Packed, u32) {
+    let set = shogi.set(&from.packed, from.ply.into());
+    debug_assert_eq!(set, Ok(()), "openings can be played on");
+    let mut draws = Random::new(seed, pair, OPENING);
+    let mut moves = Vec::new();
+    for _ in 0..plies {
+        shogi.board().legal_moves(&mut moves);
+        let Some(mv) = one_of(&moves, &mut draws) else { break };
+        if shogi.advance(mv).is_err() {
+            break;
+        }
+        if shogi.end().is_some() {
+            shogi.retreat();
+            break;
+        }
+    }
+    (shogi.packed(), shogi.board().ply())
+}
+
+/// Plays one game. `players[0]` is the first player, whoever moves first.
+pub(crate) fn play(
+    shogi: &mut Shogi,
+    players: &mut [Box<dyn Player + '_>; 2],
+    (position, ply): &(Packed, u32),
+    (seed, pair): (u64, u64),
+    first_moves_first: bool,
+) -> Result<Played> {
+    let set = shogi.set(position, *ply);
+    debug_assert_eq!(set, Ok(()), "openings can be played on");
+    for player in players.iter_mut() {
+        player.begin(shogi)?;
+    }
+    let side_of_first = if first_moves_first { shogi.side() } else { shogi.side().flip() };
+    let mut moves = Vec::new();
+    // Each game of a pair has draws of its own.
+    let number = 2 * pair + u64::from(!first_moves_first);
+    let (ending, winner) = loop {
+        if let Some(end) = shogi.end() {
+            break (end.ending, end.winner);
+        }
+        let side = shogi.side();
+        let player = &mut players[usize::from(side != side_of_first)];
+        match player.choose(shogi, Random::new(seed, number, shogi.board().ply()))? {
+            Choice::Resign => break (Ending::Resignation, Some(side.flip())),
+            Choice::Move(mv) => {
+                // Players choose legal moves.
+                if shogi.advance(mv).is_err() {
+                    return Err(crate::Error::Worker);
+                }
+                moves.push(mv);
+                for player in players.iter_mut() {
+                    player.played(mv);
+                }
+            }
+        }
+    };
+    let points = winner.map_or(0, |winner: Color| if winner == side_of_first { 1 } else { -1 });
+    let opening = position.sfen(Some(*ply)).to_string();
+    Ok(Played { pair, first_moves_first, opening, moves, ending, points })
+}

@@ -1,0 +1,3 @@
+import manaka
+
+manaka.corpus("FILE", "corpus", OPTIONS)
