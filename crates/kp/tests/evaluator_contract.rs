@@ -13,8 +13,7 @@ fn rows(position: &Packed, viewer: u8) -> Vec<usize> {
     const HAND: [[usize; 7]; 2] = [[1, 39, 49, 59, 69, 79, 85], [20, 44, 54, 64, 74, 82, 88]];
     let bytes = position.as_bytes();
     let mut rows = Vec::new();
-    for square in 0..81usize {
-        let byte = bytes[square];
+    for (square, &byte) in bytes[..81].iter().enumerate() {
         if byte == 0xFF {
             continue;
         }
