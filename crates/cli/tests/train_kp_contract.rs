@@ -10,10 +10,11 @@ fn manaka() -> Command {
 }
 
 /// Shards of the example corpus of 1500 rows each.
-static SHARDS: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().unwrap();
+static SHARDS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("train-kp");
+    let _ = std::fs::remove_dir_all(&dir);
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/corpus.parquet");
-    let (streams, shards) = (dir.path().join("streams"), dir.path().join("shards"));
+    let (streams, shards) = (dir.join("streams"), dir.join("shards"));
     manaka().arg("teacher").arg(corpus).arg("--out").arg(&streams).assert().success();
     manaka()
         .arg("pack")
@@ -23,17 +24,17 @@ static SHARDS: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
         .args(["--rows-per-shard", "1500"])
         .assert()
         .success();
-    (dir, shards)
+    shards
 });
 
 fn shard(number: u32) -> PathBuf {
-    SHARDS.1.join(format!("teacher-{number:05}.parquet"))
+    SHARDS.join(format!("teacher-{number:05}.parquet"))
 }
 
 fn train(out: &Path) -> Command {
     let mut command = manaka();
     command.arg("train-kp").arg(shard(0)).arg("--validation").arg(shard(1)).arg("--out").arg(out);
-    command.args(["--epochs", "2", "--batch-size", "128", "--threads", "2"]);
+    command.args(["--epochs", "2", "--batch-size", "128"]);
     command
 }
 
@@ -41,7 +42,13 @@ fn train(out: &Path) -> Command {
 fn shards_become_a_network_that_knows_something() {
     let dir = tempfile::tempdir().unwrap();
     let [one, two] = ["one.kp", "two.kp"].map(|name| dir.path().join(name));
-    let output = train(&one).args(["--format", "json"]).assert().success().get_output().stdout.clone();
+    let output = train(&one)
+        .args(["--format", "json", "--threads", "2"])
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     let report: serde_json::Value = serde_json::from_slice(&output).unwrap();
     assert_eq!((report["samples"].as_u64(), report["validation_samples"].as_u64()), (Some(1500), Some(1500)));
     let epochs = report["epochs"].as_array().unwrap();
@@ -76,7 +83,7 @@ fn what_makes_no_sense_is_refused_before_the_work() {
     assert!(text.contains("is to be learned and to be measured by"), "{text}");
     let text = said(train(&out).args(["--memory", "100K"]), 1);
     assert!(text.contains("1500 rows are more than fit in"), "{text}");
-    let text = said(train(&dir.path().join("no/net.kp")).args(["--epochs", "1"]), 1);
+    let text = said(&mut train(&dir.path().join("no/net.kp")), 1);
     assert!(text.contains("no/net.kp"), "{text}");
     assert!(!out.exists());
 }

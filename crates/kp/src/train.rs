@@ -22,4 +22,4 @@ pub use measure::Measures;
 pub use options::Options;
 pub use report::{Agreement, Epoch, Report, Stopped};
 pub use run::train;
-pub use samples::Samples;
+pub use samples::{Sample, Samples};

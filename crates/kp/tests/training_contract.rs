@@ -159,6 +159,8 @@ fn what_cannot_be_learned_from_is_refused_and_leaves_nothing() {
     assert!(matches!(push(&Packed::empty(), [0.0, 1.0], 59, 0.5), Some(SampleFault::Unplayable(_))));
     assert_eq!(push(&start, [0.0, 1.0], 59, 0.5), None);
     assert_eq!((samples.len(), samples.moves()), (1, 30));
+    let [(first, a), (second, b)] = samples.get(0).candidates else { panic!("others were left behind") };
+    assert_eq!((samples.get(0).labels[usize::from(*first)], first, *a, *b), (59, second, 0.5, 0.5));
     let none =
         |learned: &Samples, measured: &Samples| train(learned, measured, &options(1), &()).unwrap_err();
     assert!(matches!(none(&Samples::new(), &samples), Error::NoRows("training")));

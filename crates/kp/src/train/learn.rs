@@ -197,8 +197,8 @@ mod tests {
     fn samples() -> Samples {
         let (mut samples, mut board) = (Samples::new(), Board::start());
         for (sfen, value) in [
-            (manaka_core::sfen::STARTPOS, 0.1),
-            ("ln1g3nl/1r2gks2/p1pppp1pp/6p2/1p7/2PP2P2/PPS1PP2P/1BG1KG1R1/LN4SNL w Bp 1", -0.6),
+            (manaka_core::sfen::STARTPOS, 0.9),
+            ("ln1g3nl/1r2gks2/p1pppp1pp/6p2/1p7/2PP2P2/PPS1PP2P/1BG1KG1R1/LN4SNL w Bp 1", -0.9),
         ] {
             let position = manaka_core::Packed::from_sfen(sfen).unwrap().0;
             let mut moves = Vec::new();
@@ -240,10 +240,17 @@ mod tests {
         for part in parts() {
             let mut grad = vec![0.0; part.len];
             gradient(part, &slots, &mut grad);
-            // The steepest of each part.
-            let mut order: Vec<usize> = (0..part.len).collect();
-            order.sort_by(|&a, &b| grad[b].abs().total_cmp(&grad[a].abs()));
-            for at in order.into_iter().take(4).filter(|&at| grad[at].abs() > 2e-3) {
+            // The steepest of each part; of the hidden layer, in front of the value and in front of the policy.
+            let hidden = matches!(part.what, What::Hidden(_) | What::HiddenBiases);
+            let before_value = |&at: &usize| hidden && at % HIDDEN < VALUE;
+            let (mut value, mut rest): (Vec<usize>, Vec<usize>) = (0..part.len).partition(before_value);
+            for order in [&mut value, &mut rest] {
+                order.sort_by(|&a, &b| grad[b].abs().total_cmp(&grad[a].abs()));
+                order.truncate(4);
+                order.retain(|&at| grad[at].abs() > 2e-3);
+            }
+            assert_eq!(hidden, !value.is_empty(), "{part:?}");
+            for at in value.into_iter().chain(rest) {
                 let by = 5e-4;
                 let here = params.all[from + at];
                 params.all[from + at] = here + by;

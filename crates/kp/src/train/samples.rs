@@ -193,7 +193,7 @@ impl Samples {
         Ok(samples)
     }
 
-    /// The sample of this number.
+    /// The sample of this number, which must be below [`len`](Self::len).
     pub fn get(&self, at: usize) -> Sample<'_> {
         let [label, candidate] = if at == 0 { [0, 0] } else { self.ends[at - 1] };
         let [label_end, candidate_end] = self.ends[at];
