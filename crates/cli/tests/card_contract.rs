@@ -22,15 +22,35 @@ fn done(args: &[&str], code: i32) -> String {
 
 /// A card under `examples/cards`: its name, what the dataset is called, the report that lies beside the data, and the
 /// commands that make the data of `{examples}` in `{dir}/data`. examples/README.md has them for people.
-const CARDS: &[(&str, &str, &str, &[&[&str]])] = &[(
-    "gensfen",
-    "Manaka example: Fairy-Stockfish against itself",
-    "gensfen.json",
-    &[
-        &["teacher", "{examples}/corpus.parquet", "--out", "{dir}/streams"],
-        &["pack", "{dir}/streams", "--out", "{dir}/data", "--prefix", "teacher"],
-    ],
-)];
+const CARDS: &[(&str, &str, &str, &[&[&str]])] = &[
+    (
+        "gensfen",
+        "Manaka example: Fairy-Stockfish against itself",
+        "gensfen.json",
+        &[
+            &["teacher", "{examples}/corpus.parquet", "--out", "{dir}/streams"],
+            &["pack", "{dir}/streams", "--out", "{dir}/data", "--prefix", "teacher"],
+        ],
+    ),
+    (
+        "selfplay",
+        "Manaka example: the net in the program against itself",
+        "selfplay.json",
+        &[&[
+            "selfplay",
+            "--games",
+            "100",
+            "--search",
+            "gumbel",
+            "--simulations",
+            "32",
+            "--seed",
+            "1",
+            "--out",
+            "{dir}/data",
+        ]],
+    ),
+];
 
 #[test]
 fn the_cards_of_the_examples_are_remade_without_a_difference() {
