@@ -71,10 +71,13 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads_and_in_any_batche
     }
 }
 
+/// Whether the run came to its end, which has to be a good one; else it is killed.
 fn waited(mut child: Child, time: Duration) -> bool {
     let began = Instant::now();
     while began.elapsed() < time {
         if child.try_wait().unwrap().is_some() {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", said(&output));
             return true;
         }
         sleep(Duration::from_millis(1));

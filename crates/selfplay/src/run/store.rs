@@ -95,7 +95,10 @@ impl Store {
                     return Err(Error::damaged(path, format!("there is no {REPORT} beside it")));
                 }
             }
-            fresh(settings, games)
+            // Before a byte of the stream: data whose settings nobody knows cannot be gone on with.
+            let report = fresh(settings, games);
+            write_report(dir, &report)?;
+            report
         };
         report.data_bytes = recover(&data_path, &mut journal, &journal_path, &mut report.totals, &mut notes)?;
         let (stream, found) = StreamWriter::append(&data_path, Conventions::VISITS)?;
@@ -178,15 +181,7 @@ impl Store {
         report.mean_plies = report.totals.mean_plies().map(rounded);
         report.first_mover_win_share = report.totals.first_mover_win_share().map(rounded);
         report.false_resign_rate = report.totals.false_resign_rate().map(rounded);
-        let path = self.dir.join(REPORT);
-        let mut text = serde_json::to_vec_pretty(report).map_err(|error| Error::io(&path)(error.into()))?;
-        text.push(b'\n');
-        let write = || {
-            let mut file = WholeFile::create(&path, Existing::Replace)?;
-            file.write_all(&text)?;
-            file.commit()
-        };
-        write().map(|_| ()).map_err(Error::io(&path))
+        write_report(&self.dir, report)
     }
 
     /// The last sync.
@@ -195,6 +190,18 @@ impl Store {
         self.sync()?;
         Ok(self.report.clone())
     }
+}
+
+fn write_report(dir: &Path, report: &Report) -> Result<()> {
+    let path = dir.join(REPORT);
+    let mut text = serde_json::to_vec_pretty(report).map_err(|error| Error::io(&path)(error.into()))?;
+    text.push(b'\n');
+    let write = || {
+        let mut file = WholeFile::create(&path, Existing::Replace)?;
+        file.write_all(&text)?;
+        file.commit()
+    };
+    write().map(|_| ()).map_err(Error::io(&path))
 }
 
 fn fresh(settings: Value, games: u64) -> Report {
