@@ -86,10 +86,7 @@ impl<'r> Engine<'r> {
     ///
     /// # Errors
     /// [`Refusal`].
-    pub fn start(
-        options: &'r EngineOptions,
-        cancel: &'r AtomicBool,
-    ) -> Result<(Self, Vec<String>), Refusal> {
+    pub fn start(options: &'r EngineOptions, cancel: &'r AtomicBool) -> Result<(Self, Vec<String>), Refusal> {
         let command = &options.command;
         let process = Process::spawn(&command.program, &command.args).map_err(|error| {
             let detail =
