@@ -229,8 +229,9 @@ def test_another_network_is_refused_with_what_it_has(changed, refused, tmp_path)
             node.input[:] = ["board" if name == "input1" else name for name in node.input]
         graph.input[0].name = "board"
 
-    def wider(graph):
-        graph.output[1].type.tensor_type.shape.dim[1].dim_value = 3
+    def without_value(graph):
+        (node,) = [node for node in graph.node if node.op_type == "Sigmoid"]
+        node.output[0] = graph.output[1].name = "win_rate"
 
     def signed(graph):
         (node,) = [node for node in graph.node if node.op_type == "Sigmoid"]
@@ -241,7 +242,8 @@ def test_another_network_is_refused_with_what_it_has(changed, refused, tmp_path)
     here = ("--onnxruntime", CAPI)
     said = refused(changed(renamed), *here)
     assert "board f32[n,62,9,9]" in said and "wanted: input1 f32[n,62,9,9], input2 f32[n,57,9,9]" in said, said
-    assert "changed.onnx" in refused(changed(wider), *here)
+    said = refused(changed(without_value), *here)
+    assert "win_rate f32[n,1]" in said and "output_value f32[n,1]" in said, said
     assert "no win rate" in refused(changed(signed), *here)
     nonsense = tmp_path / "nonsense.onnx"
     nonsense.write_bytes(b"nonsense")
