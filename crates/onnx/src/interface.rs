@@ -13,85 +13,100 @@ pub(crate) const OUTPUTS: [&str; 2] = ["output_policy", "output_value"];
 #[expect(clippy::cast_possible_wrap, clippy::cast_possible_truncation, reason = "62, 57 and 2187")]
 const SHAPES: [&[i64]; 4] = [&[PLANES1 as i64, 9, 9], &[PLANES2 as i64, 9, 9], &[LABELS as i64], &[1]];
 
+/// One input or output.
+#[derive(Clone, Debug)]
+struct Port {
+    name: String,
+    /// Its type and shape, −1 being free; none where it is no tensor.
+    tensor: Option<(TensorElementType, Vec<i64>)>,
+}
+
+impl From<&Outlet> for Port {
+    fn from(outlet: &Outlet) -> Self {
+        let tensor = match outlet.dtype() {
+            ValueType::Tensor { ty, shape, .. } => Some((*ty, shape.to_vec())),
+            _ => None,
+        };
+        Self { name: outlet.name().to_owned(), tensor }
+    }
+}
+
 /// The batch size that a network's own shape fixes; none where it takes any. What is different where it is not such a
 /// network.
 pub(crate) fn fixed_batch(session: &Session) -> Result<Option<usize>, String> {
-    batch_of(session.inputs(), session.outputs())
+    let ports = |of: &[Outlet]| of.iter().map(Port::from).collect::<Vec<_>>();
+    batch_of(&ports(session.inputs()), &ports(session.outputs()))
 }
 
-fn batch_of(inputs: &[Outlet], outputs: &[Outlet]) -> Result<Option<usize>, String> {
-    let mut fixed = None;
+fn batch_of(inputs: &[Port], outputs: &[Port]) -> Result<Option<usize>, String> {
     // A third input would be one that nobody fills; a third output does no harm.
-    let extra = inputs.len() != INPUTS.len();
-    for (at, name) in INPUTS.into_iter().chain(OUTPUTS).enumerate() {
-        let (side, of) = if at < INPUTS.len() { ("inputs", inputs) } else { ("outputs", outputs) };
-        let named = of.iter().find(|outlet| outlet.name() == name && (side == "outputs" || !extra));
-        let Some(batch) = named.and_then(|outlet| batch(outlet, SHAPES[at])) else {
-            return Err(format!("its {side} are {}; wanted: {}", listed(of), wanted(side)));
-        };
-        match (batch, fixed) {
-            (Some(one), Some(other)) if one != other => {
-                return Err(format!("one input takes batches of {other}, another of {one}"));
-            }
-            // What an output says of its first dimension is often wrong, and is seen when it comes.
-            _ if side == "outputs" => {}
-            _ => fixed = batch.or(fixed),
+    if inputs.len() != INPUTS.len() {
+        return Err(different("inputs", inputs));
+    }
+    let mut fixed = None;
+    for (name, shape) in INPUTS.into_iter().zip(SHAPES) {
+        let batch = batch(inputs, name, shape).ok_or_else(|| different("inputs", inputs))?;
+        if let (Some(one), Some(other)) = (batch, fixed)
+            && one != other
+        {
+            return Err(format!("one input takes batches of {other}, the other of {one}"));
         }
+        fixed = batch.or(fixed);
+    }
+    for (name, shape) in OUTPUTS.into_iter().zip(&SHAPES[INPUTS.len()..]) {
+        // How many rows come out is seen when they come; exporters seldom say it.
+        batch(outputs, name, shape).ok_or_else(|| different("outputs", outputs))?;
     }
     Ok(fixed)
 }
 
-/// The first dimension of a tensor of f32 whose others are these, 0 being free: `None` where it is another tensor.
-fn batch(outlet: &Outlet, wanted: &[i64]) -> Option<Option<usize>> {
-    let ValueType::Tensor { ty: TensorElementType::Float32, shape, .. } = outlet.dtype() else { return None };
+/// The first dimension, if it is fixed, of the tensor of f32 with this name whose others are these; `None` where there is
+/// no such tensor.
+fn batch(ports: &[Port], name: &str, wanted: &[i64]) -> Option<Option<usize>> {
+    let (ty, shape) = ports.iter().find(|port| port.name == name)?.tensor.as_ref()?;
     let (&batch, rest) = shape.split_first()?;
-    let fits = rest.len() == wanted.len()
+    let fits = *ty == TensorElementType::Float32
+        && batch != 0
+        && rest.len() == wanted.len()
         && rest.iter().zip(wanted).all(|(&here, &wanted)| here == wanted || here < 0);
-    match usize::try_from(batch) {
-        _ if !fits => None,
-        Ok(0) => None,
-        fixed => Some(fixed.ok()),
-    }
+    fits.then(|| usize::try_from(batch).ok())
 }
 
-fn wanted(side: &str) -> String {
+fn different(side: &str, ports: &[Port]) -> String {
     let (names, shapes) = if side == "inputs" { (INPUTS, &SHAPES[..2]) } else { (OUTPUTS, &SHAPES[2..]) };
-    let texts = names.iter().zip(shapes).map(|(name, shape)| {
-        let rest: Vec<_> = shape.iter().map(i64::to_string).collect();
-        format!("{name} f32[n,{}]", rest.join(","))
-    });
-    texts.collect::<Vec<_>>().join(", ")
+    let wanted: Vec<_> = names
+        .into_iter()
+        .zip(shapes)
+        .map(|(name, shape)| format!("{name} f32[n,{}]", dimensions(shape)))
+        .collect();
+    let here: Vec<_> = ports
+        .iter()
+        .map(|Port { name, tensor }| match tensor {
+            Some((ty, shape)) => format!("{name} {ty}[{}]", dimensions(shape)),
+            None => format!("{name} (no tensor)"),
+        })
+        .collect();
+    format!("its {side} are {}; wanted: {}", here.join(", "), wanted.join(", "))
 }
 
-fn listed(outlets: &[Outlet]) -> String {
-    let texts = outlets.iter().map(|outlet| match outlet.dtype() {
-        ValueType::Tensor { ty, shape, .. } => {
-            let dims = shape.iter().map(|&dim| if dim < 0 { "n".to_owned() } else { dim.to_string() });
-            format!("{} {ty}[{}]", outlet.name(), dims.collect::<Vec<_>>().join(","))
-        }
-        _ => format!("{} (no tensor)", outlet.name()),
-    });
-    texts.collect::<Vec<_>>().join(", ")
+fn dimensions(shape: &[i64]) -> String {
+    let texts = shape.iter().map(|&size| if size < 0 { "n".to_owned() } else { size.to_string() });
+    texts.collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ort::value::{Shape, SymbolicDimensions};
 
-    fn outlet(name: &str, ty: TensorElementType, shape: &[i64]) -> Outlet {
-        let shape = Shape::new(shape.iter().copied());
-        Outlet::new(
-            name,
-            ValueType::Tensor { ty, dimension_symbols: SymbolicDimensions::empty(shape.len()), shape },
-        )
+    fn port(name: &str, ty: TensorElementType, shape: &[i64]) -> Port {
+        Port { name: name.to_owned(), tensor: Some((ty, shape.to_vec())) }
     }
 
-    fn f32s(name: &str, shape: &[i64]) -> Outlet {
-        outlet(name, TensorElementType::Float32, shape)
+    fn f32s(name: &str, shape: &[i64]) -> Port {
+        port(name, TensorElementType::Float32, shape)
     }
 
-    fn dlshogi(batch: i64) -> (Vec<Outlet>, Vec<Outlet>) {
+    fn dlshogi(batch: i64) -> (Vec<Port>, Vec<Port>) {
         (
             vec![f32s("input1", &[batch, 62, 9, 9]), f32s("input2", &[batch, 57, 9, 9])],
             vec![f32s("output_policy", &[batch, 2187]), f32s("output_value", &[batch, 1])],
@@ -100,7 +115,7 @@ mod tests {
 
     #[test]
     fn dlshogis_names_and_shapes_are_taken_with_a_free_or_a_fixed_batch() {
-        let of = |(inputs, outputs): (Vec<Outlet>, Vec<Outlet>)| batch_of(&inputs, &outputs);
+        let of = |(inputs, outputs): (Vec<Port>, Vec<Port>)| batch_of(&inputs, &outputs);
         assert_eq!(of(dlshogi(-1)), Ok(None));
         assert_eq!(of(dlshogi(16)), Ok(Some(16)));
         let (mut inputs, mut outputs) = dlshogi(-1);
@@ -111,7 +126,7 @@ mod tests {
 
     #[test]
     fn every_other_network_is_refused_with_what_it_has_and_what_is_wanted() {
-        let refused = |change: &dyn Fn(&mut Vec<Outlet>, &mut Vec<Outlet>)| {
+        let refused = |change: &dyn Fn(&mut Vec<Port>, &mut Vec<Port>)| {
             let (mut inputs, mut outputs) = dlshogi(-1);
             change(&mut inputs, &mut outputs);
             batch_of(&inputs, &outputs).unwrap_err()
@@ -127,7 +142,8 @@ mod tests {
         );
         refused(&|inputs, _| inputs[0] = f32s("input1", &[-1, 62, 81]));
         refused(&|inputs, _| inputs[0] = f32s("input1", &[0, 62, 9, 9]));
-        refused(&|inputs, _| inputs[1] = outlet("input2", TensorElementType::Float16, &[-1, 57, 9, 9]));
+        refused(&|inputs, _| inputs[1] = port("input2", TensorElementType::Float16, &[-1, 57, 9, 9]));
+        refused(&|inputs, _| inputs[0].tensor = None);
         refused(&|inputs, _| inputs.push(f32s("input3", &[-1, 1])));
         refused(&|_, outputs| drop(outputs.pop()));
         refused(&|inputs, _| {
