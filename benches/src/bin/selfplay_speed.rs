@@ -36,12 +36,22 @@ struct Args {
 /// An evaluator that is timed.
 struct Timed<'e> {
     inner: &'e dyn Evaluators,
-    nanoseconds: AtomicU64,
+    spent: Spent,
 }
+
+/// Time of calls that no other program got in between, and their number.
+#[derive(Default)]
+struct Spent {
+    nanoseconds: AtomicU64,
+    calls: AtomicU64,
+}
+
+/// Nothing that takes longer for a position was left alone.
+const INTERRUPTED: u64 = 50_000;
 
 struct TimedWorker<'t> {
     inner: Box<dyn Evaluator + 't>,
-    nanoseconds: &'t AtomicU64,
+    spent: &'t Spent,
 }
 
 impl Evaluators for Timed<'_> {
@@ -50,7 +60,7 @@ impl Evaluators for Timed<'_> {
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
-        Ok(Box::new(TimedWorker { inner: self.inner.evaluator()?, nanoseconds: &self.nanoseconds }))
+        Ok(Box::new(TimedWorker { inner: self.inner.evaluator()?, spent: &self.spent }))
     }
 }
 
@@ -63,7 +73,10 @@ impl Evaluator for TimedWorker<'_> {
         let began = Instant::now();
         let evaluated = self.inner.evaluate(batch, replies);
         let spent = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.nanoseconds.fetch_add(spent, Ordering::Relaxed);
+        if spent < INTERRUPTED * batch.len() as u64 {
+            self.spent.nanoseconds.fetch_add(spent, Ordering::Relaxed);
+            self.spent.calls.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        }
         evaluated
     }
 }
@@ -91,9 +104,9 @@ fn main() -> Result<()> {
         }
     };
     println!(
-        "| case | rows | rows per CPU-second | leaves per CPU-second | plies a game | outside the evaluator |"
+        "| case | rows | rows per CPU-second | evaluations per CPU-second | plies a game | ns an evaluation | outside the evaluator |"
     );
-    println!("|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|");
     for (name, search, games) in [
         ("puct-800", Search::new(800, Puct::default()), args.games),
         ("gumbel-64", Search::new(64, Gumbel::default()), 10 * args.games),
@@ -102,24 +115,28 @@ fn main() -> Result<()> {
             continue;
         }
         let out = std::env::temp_dir().join(format!("selfplay-speed-{}-{name}", std::process::id()));
-        let timed = Timed { inner, nanoseconds: AtomicU64::new(0) };
+        let timed = Timed { inner, spent: Spent::default() };
         let options = Options { batch: args.batch, ..Options::new(search, games) };
         let before = processor_seconds()?;
-        let began = Instant::now();
         let report = run(&options, &timed, &out, &());
-        let (seconds, passed) = (processor_seconds()? - before, began.elapsed().as_secs_f64());
+        let seconds = processor_seconds()? - before;
         let _ = std::fs::remove_dir_all(&out);
         let totals = report?.totals;
-        // The evaluator is timed by the clock; another program that takes the processor takes it from both.
+        // Calls that were interrupted take as long as the others in the mean.
+        let Spent { nanoseconds, calls } = timed.spent;
         #[expect(clippy::cast_precision_loss, reason = "figures for reading")]
-        let (rows, leaves, inside) =
-            (totals.positions as f64, totals.evaluations as f64, timed.nanoseconds.into_inner() as f64 / 1e9);
+        let (rows, evaluations, each) = (
+            totals.positions as f64,
+            totals.evaluations as f64,
+            nanoseconds.into_inner() as f64 / 1e9 / calls.into_inner().max(1) as f64,
+        );
         println!(
-            "| {name} | {rows} | {:.0} | {:.0} | {:.0} | {:.0} % |",
+            "| {name} | {rows} | {:.0} | {:.0} | {:.0} | {:.0} | {:.0} % |",
             rows / seconds,
-            leaves / seconds,
+            evaluations / seconds,
             totals.mean_plies().unwrap_or(0.0),
-            100.0 * (1.0 - inside / passed),
+            each * 1e9,
+            100.0 * (1.0 - each * evaluations / seconds),
         );
     }
     Ok(())

@@ -38,6 +38,7 @@ enum Verb {
     Stat(verbs::stat::Args),
     Info(verbs::info::Args),
     View(verbs::view::Args),
+    TrainKp(verbs::train_kp::Args),
     Completions(verbs::generate::CompletionsArgs),
     Man(verbs::generate::ManArgs),
 }
@@ -86,6 +87,7 @@ fn run_from(args: Vec<OsString>) -> ExitCode {
         Verb::Stat(args) => verbs::stat::run(args),
         Verb::Info(args) => verbs::info::run(args),
         Verb::View(args) => verbs::view::run(args),
+        Verb::TrainKp(args) => verbs::train_kp::run(args),
         Verb::Completions(args) => verbs::generate::completions(&args, Cli::command()),
         Verb::Man(args) => verbs::generate::man(&args, Cli::command()),
     };

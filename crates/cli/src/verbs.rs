@@ -10,6 +10,7 @@ pub mod pack;
 pub mod selfplay;
 pub mod stat;
 pub mod teacher;
+pub mod train_kp;
 pub mod view;
 
 use std::num::NonZeroUsize;

@@ -25,7 +25,7 @@ pub enum Error {
     Evaluator(#[from] EvaluatorError),
     /// A USI engine does not start, failed, or played a move that is not legal. No game is given to its opponent for
     /// that: a match of faults measures nothing.
-    #[error("{0}")]
+    #[error(transparent)]
     Engine(#[from] Refusal),
     /// Somebody asked the match to stop.
     #[error("stopped")]

@@ -125,8 +125,7 @@ struct Moments {
 /// The Elo difference at which a share of the points is expected; infinite for none and for all of them.
 #[must_use]
 pub fn elo_of(share: f64) -> f64 {
-    // In this order a share of 1 gives +∞.
-    -400.0 * libm::log10(1.0 / share - 1.0)
+    400.0 * libm::log10(share / (1.0 - share))
 }
 
 /// The share of the points that is expected at an Elo difference.

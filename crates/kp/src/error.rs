@@ -1,7 +1,5 @@
-//! Why a file is no network that can be used, and why a position is not evaluated.
+//! Why a file is no network that can be used.
 
-use manaka_core::Move16;
-use manaka_load::features::PositionFault;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,25 +83,5 @@ pub enum Error {
         found: u64,
         /// What should.
         expected: u64,
-    },
-}
-
-/// Why a position was not evaluated. What was handed over to be filled is as it was or zeros.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Refused {
-    /// There are no features of such bytes.
-    #[error("{0}")]
-    Position(#[from] PositionFault),
-    /// A move that has no label (features.md §8).
-    #[error("{0} has no policy label")]
-    Move(Move16),
-    /// There is not exactly one logit a move.
-    #[error("there are {moves} moves, and room for {logits} logits")]
-    Room {
-        /// Moves that were handed over.
-        moves: usize,
-        /// Logits that were asked for.
-        logits: usize,
     },
 }

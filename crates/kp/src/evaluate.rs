@@ -1,12 +1,31 @@
 //! One evaluation, around the arithmetic that there are two codes for (kpnet.md §4).
 
-use crate::error::Refused;
 use crate::format::ONE;
 use crate::net::Net;
 use crate::scalar;
 use crate::tensors::{Aligned, INPUT};
 use manaka_core::{Move16, Packed};
-use manaka_load::features::{Board, KP_WIDTH, PAD, View, kp, label};
+use manaka_load::features::{Board, KP_WIDTH, PAD, PositionFault, View, kp, label};
+
+/// Why a position was not evaluated. What was handed over to be filled is as it was or zeros.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// There are no features of such bytes.
+    #[error("{0}")]
+    Position(#[from] PositionFault),
+    /// A move that has no label (features.md §8).
+    #[error("{0} has no policy label")]
+    Move(Move16),
+    /// There is not exactly one logit a move.
+    #[error("there are {moves} moves, and room for {logits} logits")]
+    Room {
+        /// Moves that were handed over.
+        moves: usize,
+        /// Logits that were asked for.
+        logits: usize,
+    },
+}
 
 /// The code that sums are computed by. They are the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,9 +129,34 @@ pub fn evaluate(
     kp(&board, view, own, other);
     // Both lists are as long; nothing but pads stands behind.
     scratch.lists.count = own.iter().position(|&row| row == PAD).unwrap_or(KP_WIDTH);
-    scratch.logits.clear();
-    scratch.logits.resize(moves.len(), 0);
+    sums(net, scratch);
+    for (logit, &sum) in logits.iter_mut().zip(&scratch.logits) {
+        *logit = real(sum);
+    }
+    Ok(number(real(scratch.value)))
+}
+
+/// Evaluates lists of KP and labels that were made before, and leaves the integers in `scratch`.
+pub fn evaluate_lists(net: &Net, scratch: &mut Scratch, lists: [&[u16]; 2], labels: &[u16]) {
+    for (to, from) in scratch.lists.rows.iter_mut().zip(lists) {
+        to.iter_mut().zip(from).for_each(|(to, &from)| *to = from.into());
+    }
+    scratch.lists.count = lists[0].len().min(lists[1].len()).min(KP_WIDTH);
+    scratch.labels.clear();
+    scratch.labels.extend(labels);
+    sums(net, scratch);
+}
+
+/// The value as a number: 2 · sigmoid(o) − 1.
+pub fn number(value: f32) -> f32 {
+    libm::tanhf(0.5 * value)
+}
+
+/// Evaluates what stands in `scratch`.
+fn sums(net: &Net, scratch: &mut Scratch) {
     let (lists, labels) = (&mut scratch.lists, &scratch.labels);
+    scratch.logits.clear();
+    scratch.logits.resize(labels.len(), 0);
     scratch.value = match scratch.code {
         #[cfg(target_arch = "x86_64")]
         Code::Avx2 => {
@@ -122,11 +166,6 @@ pub fn evaluate(
         }
         _ => scalar::sums(net, lists, labels, &mut scratch.logits),
     };
-    for (logit, &sum) in logits.iter_mut().zip(&scratch.logits) {
-        *logit = real(sum);
-    }
-    // A logit of winning: 2 · sigmoid(o) − 1.
-    Ok(libm::tanhf(0.5 * real(scratch.value)))
 }
 
 /// A sum as a number.
@@ -134,6 +173,6 @@ pub fn evaluate(
     clippy::cast_precision_loss,
     reason = "a sum beyond 2^24 is of a network gone wrong, and rounds as it may"
 )]
-fn real(sum: i32) -> f32 {
+pub fn real(sum: i32) -> f32 {
     sum as f32 / f32::from(ONE)
 }

@@ -3,6 +3,7 @@
 //! * [`Net`] reads and writes its file and evaluates one position with its legal moves; [`Net::embedded`] is in the
 //!   binary;
 //! * [`Scratch`] is what an evaluation works in, and says by which [`Code`]: both give the same integers;
+//! * [`train`] makes a network of shards;
 //! * [`format`] has the file's constants and cuts it into tensors.
 //!
 //! Evaluation is of integers and wraps, so an output is the same number on every machine.
@@ -17,8 +18,9 @@ pub mod format;
 mod net;
 mod scalar;
 mod tensors;
+pub mod train;
 
-pub use error::{Error, Refused, Result};
-pub use evaluate::{Code, Scratch};
+pub use error::{Error, Result};
+pub use evaluate::{Code, Refused, Scratch};
 pub use net::Net;
 pub use tensors::{Aligned, Tensors};

@@ -1,7 +1,7 @@
 //! A network: its file, its identity, and where its evaluation begins.
 
-use crate::error::{Error, Refused, Result};
-use crate::evaluate::{Scratch, evaluate};
+use crate::error::{Error, Result};
+use crate::evaluate::{Refused, Scratch, evaluate};
 use crate::format::{CHECKSUM_BYTES, FILE_BYTES, KP256, Parts};
 use crate::tensors::{HIDDEN, INPUT, Tensors, filled};
 use manaka_core::whole_file::{Existing, WholeFile};

@@ -14,23 +14,24 @@ use manaka_shogi::{Board, IllegalMove, Repetition, Unplayable, Verdict};
 #[derive(Clone, Debug)]
 pub struct Shogi {
     board: Board,
-    /// The positions of the game.
+    /// The positions of the game, the first one included.
+    positions: Vec<Packed>,
+    /// How often each stood, and who gave check in between.
     history: Repetition,
     /// What the rules say of the last of them for having stood before.
     verdict: Verdict,
-    /// The last of them.
-    root: Packed,
     /// The moves behind it, and whether each gave check.
     line: Vec<(Move16, bool)>,
-    /// [`Board::key`] of every position of the game and the line: a position whose key is new has not stood before.
-    keys: Vec<u64>,
+    /// Half of [`Board::key`] of every position of the game and the line: where it is new, the position is. All of them are
+    /// looked at for each leaf, and halves take half the time.
+    keys: Vec<u32>,
     max_ply: u32,
 }
 
 impl Shogi {
     /// The last move number unless told otherwise: that of computer shogi's longest game.
     pub const DEFAULT_MAX_PLY: u16 = 320;
-    /// No game may be longer: a board plays no longer line.
+    /// No game may be longer: a line of a search could be, and a board plays no longer one than [`manaka_shogi::MAX_LINE`].
     pub const MOST_PLIES: u16 = 10_000;
 
     /// A game from the standard starting position. A position behind move number `max_ply` is a draw, if nothing
@@ -39,9 +40,9 @@ impl Shogi {
     pub fn new(max_ply: u16) -> Self {
         let mut game = Self {
             board: Board::start(),
+            positions: Vec::new(),
             history: Repetition::new(),
             verdict: Verdict::None,
-            root: Packed::empty(),
             line: Vec::new(),
             keys: Vec::new(),
             max_ply: max_ply.into(),
@@ -56,6 +57,7 @@ impl Shogi {
     /// As [`Board::set`]; the game then begins from the starting position.
     pub fn set(&mut self, packed: &Packed, ply: u32) -> Result<(), Unplayable> {
         let set = self.board.set(packed, ply);
+        self.positions.clear();
         self.history.clear();
         self.line.clear();
         self.keys.clear();
@@ -71,6 +73,8 @@ impl Shogi {
         debug_assert!(self.line.is_empty(), "a search left moves on the board");
         self.board.play(mv)?;
         self.reach();
+        // With nothing to take back the board is faster: the library looks for repetitions through all of it.
+        self.rebase();
         Ok(())
     }
 
@@ -78,21 +82,39 @@ impl Shogi {
     /// [`advance`](Self::advance), no move of a search may be left.
     pub fn retreat(&mut self) -> bool {
         debug_assert!(self.line.is_empty(), "a search left moves on the board");
-        if !self.board.undo() {
+        if self.positions.len() < 2 {
             return false;
         }
+        let ply = self.board.ply().saturating_sub(1);
+        self.positions.pop();
         self.history.pop();
         self.keys.pop();
-        self.root = self.board.to_packed();
         self.verdict = self.history.verdict();
+        let position = *self.root();
+        let set = self.board.set(&position, ply);
+        debug_assert_eq!(set, Ok(()), "it stood there before");
         true
     }
 
     /// Takes in the position of the game that was reached.
     fn reach(&mut self) {
-        self.root = self.board.to_packed();
-        self.keys.push(self.board.key());
-        self.verdict = self.history.push(&self.root, self.board.in_check()).verdict;
+        let position = self.board.to_packed();
+        self.positions.push(position);
+        self.keys.push(half(self.board.key()));
+        self.verdict = self.history.push(&position, self.board.in_check()).verdict;
+    }
+
+    /// Sets the board to the position of the game, which it has already.
+    fn rebase(&mut self) {
+        let (position, ply) = (*self.root(), self.board.ply());
+        let set = self.board.set(&position, ply);
+        debug_assert_eq!(set, Ok(()), "a legal move leads to a position that can be played on");
+    }
+
+    /// The position of the game.
+    fn root(&self) -> &Packed {
+        // There is one from the first on.
+        self.positions.last().unwrap_or(&EMPTY)
     }
 
     /// Whether the game is over. A search's moves have to be taken back.
@@ -111,7 +133,7 @@ impl Shogi {
     /// The position on the board.
     #[must_use]
     pub fn packed(&self) -> Packed {
-        if self.line.is_empty() { self.root } else { self.board.to_packed() }
+        if self.line.is_empty() { *self.root() } else { self.board.to_packed() }
     }
 
     /// The side to move.
@@ -150,7 +172,7 @@ impl Shogi {
             return Verdict::None;
         }
         // Keys of different positions may be equal, so the positions themselves decide.
-        let (mut at, game) = (self.root, self.history.len());
+        let (mut at, game) = (*self.root(), self.history.len());
         for &(mv, check) in &self.line {
             if let Some(next) = at.after(mv) {
                 at = next;
@@ -163,6 +185,13 @@ impl Shogi {
         }
         verdict
     }
+}
+
+const EMPTY: Packed = Packed::empty();
+
+#[expect(clippy::cast_possible_truncation, reason = "one half of it")]
+const fn half(key: u64) -> u32 {
+    key as u32
 }
 
 impl Game for Shogi {
@@ -181,7 +210,7 @@ impl Game for Shogi {
         let played = self.board.play(mv);
         debug_assert_eq!(played, Ok(()), "the move was given as legal");
         self.line.push((mv, self.board.in_check()));
-        self.keys.push(self.board.key());
+        self.keys.push(half(self.board.key()));
     }
 
     fn undo(&mut self) {

@@ -166,7 +166,7 @@ impl<'r> Playing<'r> {
     pub(crate) fn apply(&mut self, reply: Reply<'_>) -> Result<()> {
         self.evaluations += 1;
         if self.state == State::Drawing {
-            return self.draw(reply.logits);
+            return self.draw(reply);
         }
         let game = self.number;
         self.search
@@ -185,11 +185,12 @@ impl<'r> Playing<'r> {
 
     /// Plays a move of the opening, drawn by the policy. One that ends the game is taken back, and the searches begin
     /// in front of it: a game is there to be searched.
-    fn draw(&mut self, logits: &[f32]) -> Result<()> {
-        let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-        if let Some(logit) = logits.iter().find(|logit| !logit.is_finite()) {
-            return Err(Error::Evaluation { game: self.number, reason: format!("a logit is {logit}") });
+    fn draw(&mut self, Reply { logits, value }: Reply<'_>) -> Result<()> {
+        if !logits.iter().all(|logit| logit.is_finite()) || !(-1.0..=1.0).contains(&value) {
+            let reason = format!("a value of {value}, or logits that are not finite");
+            return Err(Error::Evaluation { game: self.number, reason });
         }
+        let top = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let weight = |logit: f32| libm::exp(f64::from(logit) - f64::from(top));
         let sum: f64 = logits.iter().copied().map(weight).sum();
         let mut left = self.draws().unit() * sum;

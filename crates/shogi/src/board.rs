@@ -162,9 +162,28 @@ impl Board {
     /// The set is complete: it holds the moves that nobody would play but the rules allow, such as a bishop that
     /// does not promote. A pawn drop that mates is not legal. Repetition is not looked at.
     pub fn legal_moves(&self, moves: &mut Vec<Move16>) {
+        let list = self.generate();
+        // A bit a move, and a bit a word of them: as they are at most 15 bits and none stands twice, this sorts them in
+        // half the time of a sort.
+        let (mut words, mut some) = ([0u64; 512], [0u64; 8]);
+        for &mv in list.iter() {
+            let bits = usize::from(convert::move16(mv).bits());
+            words[bits >> 6 & 511] |= 1 << (bits & 63);
+            some[bits >> 12 & 7] |= 1 << (bits >> 6 & 63);
+        }
         moves.clear();
-        moves.extend(self.generate().iter().map(|&mv| convert::move16(mv)));
-        moves.sort_unstable();
+        moves.reserve(list.len());
+        for (high, mut rest) in (0u16..).zip(some) {
+            while rest != 0 {
+                let middle = high << 6 | lowest(rest);
+                let mut word = words[usize::from(middle) & 511];
+                while word != 0 {
+                    moves.push(Move16::from_bits(middle << 6 | lowest(word)));
+                    word &= word - 1;
+                }
+                rest &= rest - 1;
+            }
+        }
     }
 
     /// The number of legal moves.
@@ -241,6 +260,11 @@ impl Board {
     pub fn mate_in_one(&mut self) -> Option<Move16> {
         rsshogi::mate::solve_mate_in_one_in_place(&mut self.position).map(|mv| convert::move16(mv.to_move()))
     }
+}
+
+/// The place of the lowest bit of a word that has one.
+fn lowest(word: u64) -> u16 {
+    u16::from(word.trailing_zeros().to_le_bytes()[0])
 }
 
 /// The starting position.

@@ -110,7 +110,7 @@ impl Worker<'_, '_> {
                     Next::Done => break,
                 }
             }
-            if !self.to_their_requests()? {
+            if !self.advance_to_requests()? {
                 return Ok(());
             }
             let mut batch: Vec<Request<'_>> = spare;
@@ -144,7 +144,7 @@ impl Worker<'_, '_> {
 
     /// Takes every game to a position that needs an evaluation, and hands in those that come to their end. False when
     /// nobody wants them.
-    fn to_their_requests(&mut self) -> Result<bool> {
+    fn advance_to_requests(&mut self) -> Result<bool> {
         let mut at = 0;
         while at < self.games.len() {
             let playing = &mut self.games[at];
