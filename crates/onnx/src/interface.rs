@@ -10,7 +10,6 @@ pub(crate) const INPUTS: [&str; 2] = ["input1", "input2"];
 pub(crate) const OUTPUTS: [&str; 2] = ["output_policy", "output_value"];
 
 /// Numbers as shapes have them.
-#[expect(clippy::cast_possible_wrap, clippy::cast_possible_truncation, reason = "62, 57 and 2187")]
 const SHAPES: [&[i64]; 4] = [&[PLANES1 as i64, 9, 9], &[PLANES2 as i64, 9, 9], &[LABELS as i64], &[1]];
 
 /// One input or output.
