@@ -30,10 +30,12 @@ struct Args {
     seconds: f64,
 }
 
-/// Seconds of processor time so far: the first number of schedstat, in nanoseconds, of this one thread.
+/// Seconds of processor time of all threads so far: `utime` and `stime` of proc(5), at 100 ticks a second.
 fn processor_seconds() -> Result<f64> {
-    let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    Ok(stat.split(' ').next().context("schedstat")?.parse::<f64>()? / 1e9)
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
+    let ticks = |at: usize| -> Result<f64> { Ok(fields.get(at).context("/proc/self/stat")?.parse()?) };
+    Ok((ticks(11)? + ticks(12)?) / 100.0)
 }
 
 fn main() -> Result<()> {

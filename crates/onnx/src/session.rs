@@ -70,12 +70,16 @@ fn builder(runtime: &Runtime) -> ort::Result<SessionBuilder> {
 
 /// An error where the provider cannot be had: left to itself, ONNX Runtime would go on with the processor.
 fn with_provider(builder: SessionBuilder, provider: Provider) -> ort::Result<SessionBuilder> {
-    let one = match provider {
-        Provider::Cpu => return Ok(builder),
-        Provider::Cuda => ep::CUDA::default().build(),
-        Provider::TensorRt => ep::TensorRT::default().build(),
-    };
-    Ok(builder.with_execution_providers([one.error_on_failure()])?)
+    let cuda = || ep::CUDA::default().build().error_on_failure();
+    Ok(match provider {
+        Provider::Cpu => builder,
+        Provider::Cuda => builder.with_execution_providers([cuda()])?,
+        // Behind it CUDA, for what TensorRT does not take would go to the processor.
+        Provider::TensorRt => {
+            let tensorrt = ep::TensorRT::default().build().error_on_failure();
+            builder.with_execution_providers([tensorrt, cuda()])?
+        }
+    })
 }
 
 pub(crate) fn refused(path: &Path, error: &ort::Error) -> Error {
