@@ -24,8 +24,9 @@ use crate::evaluators::{OnnxArgs, evaluators, is_onnx};
 /// Play two players against each other: same openings, colours swapped, Elo with error bars.
 ///
 /// A player is a net with a search (`kp256` for the net in the binary, the file of a net of its kind, a FILE.onnx, or
-/// `uniform`), `policy:NET` for a net's policy without a search, `random`, or `usi:COMMAND`. Nets search without noise, so a match of them depends on --seed alone, not on --threads.
-/// Games come in pairs: both begin from the same opening, and each player has the first move once.
+/// `uniform`), `policy:NET` for a net's policy without a search, `random`, or `usi:COMMAND`. Nets search without noise,
+/// so a match of them depends on --seed alone, not on --threads. Games come in pairs: both begin from the same opening,
+/// and each player has the first move once.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The first player, whose wins and Elo are reported.
