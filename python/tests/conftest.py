@@ -1,6 +1,8 @@
 """What several tests of the wheel share: the repository, a stream and shards made from the example corpus."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +44,15 @@ def parts(corpus, tmp_path_factory) -> Path:
 def shards(parts, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("wheel") / "shards"
     manaka.pack(parts, out, rows_per_shard=6000)
+    return out
+
+
+@pytest.fixture(scope="session")
+def split(root, command, tmp_path_factory) -> Path:
+    """`train` and `valid`: shards of different games, made as docs/guide/train.md says."""
+    out = tmp_path_factory.mktemp("train") / "split"
+    environment = os.environ | {"MANAKA": str(command), "PYTHON": sys.executable}
+    subprocess.run([root / "python/examples/make_shards.sh", out], env=environment, check=True, capture_output=True)
     return out
 
 

@@ -36,15 +36,6 @@ def evaluator(root) -> Path:
 
 
 @pytest.fixture(scope="session")
-def split(root, command, tmp_path_factory) -> Path:
-    """`train` and `valid`: shards of different games, made as docs/guide/train.md says."""
-    out = tmp_path_factory.mktemp("train") / "split"
-    environment = os.environ | {"MANAKA": str(command), "PYTHON": sys.executable}
-    subprocess.run([root / "python/examples/make_shards.sh", out], env=environment, check=True, capture_output=True)
-    return out
-
-
-@pytest.fixture(scope="session")
 def trained(split, tmp_path_factory) -> dict:
     out = tmp_path_factory.mktemp("nnue") / "nn.bin"
     arguments = ["--train", str(split / "train"), "--valid", str(split / "valid"), "--out", str(out), *SHORT]

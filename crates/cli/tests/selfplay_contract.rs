@@ -233,6 +233,13 @@ fn mistakes_are_told_with_their_exit_codes() {
     fails(&["--q-scale", "signed"], 2, "PUCT takes values");
     fails(&["--search", "gumbel", "--q-scale", "siblings"], 2, "Gumbel takes values");
     fails(&["--evaluator", "uniform", "--net", "x"], 2, "has no net");
+    fails(&["--evaluator", "onnx"], 2, "--net FILE");
+    fails(&["--provider", "cpu"], 2, "networks in ONNX");
+    fails(&["--evaluator", "uniform", "--onnxruntime", "x"], 2, "networks in ONNX");
+    #[cfg(not(feature = "onnx"))]
+    fails(&["--evaluator", "onnx", "--net", "x"], 1, "--features onnx");
+    #[cfg(feature = "onnx")]
+    fails(&["--evaluator", "onnx", "--net", "x", "--onnxruntime", "no-such-library"], 1, "no-such-library");
     fails(&["--unvisited", "x"], 2, "loss, node, or a number");
     fails(&["--playouts", "0"], 2, "playouts");
     fails(&["--net", "no-such-file"], 1, "no-such-file");

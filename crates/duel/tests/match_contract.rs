@@ -134,7 +134,7 @@ impl Evaluator for Material {
 
 impl Evaluators for Material {
     fn identity(&self) -> Identity {
-        Identity { name: "material".to_owned(), net: None }
+        Identity::new("material", None)
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
@@ -181,7 +181,7 @@ impl Evaluator for Broken {
 
 impl Evaluators for Broken {
     fn identity(&self) -> Identity {
-        Identity { name: "broken".to_owned(), net: None }
+        Identity::new("broken", None)
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
@@ -267,7 +267,7 @@ fn a_policy_plays_its_best_move() {
     }
     impl Evaluators for Likes {
         fn identity(&self) -> Identity {
-            Identity { name: "likes".to_owned(), net: Some("xxh3:00".to_owned()) }
+            Identity::new("likes", Some("xxh3:00".to_owned()))
         }
         fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
             Ok(Box::new(Likes))

@@ -48,6 +48,17 @@ pub struct Identity {
     pub name: String,
     /// A hash of the net's bytes with the hash's name in front, such as `xxh3:0123456789abcdef`; none without a net.
     pub net: Option<String>,
+    /// What computes, such as `cpu`, where another gives other numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}
+
+impl Identity {
+    /// An evaluator that computes the same everywhere.
+    #[must_use]
+    pub fn new(name: &str, net: Option<String>) -> Self {
+        Self { name: name.to_owned(), net, provider: None }
+    }
 }
 
 /// The evaluations of a batch, in buffers that are used again.
@@ -155,7 +166,7 @@ impl Evaluator for Uniform {
 
 impl Evaluators for Uniform {
     fn identity(&self) -> Identity {
-        Identity { name: "uniform".to_owned(), net: None }
+        Identity::new("uniform", None)
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {

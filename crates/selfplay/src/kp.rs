@@ -34,7 +34,7 @@ impl Kp256 {
 
 impl Evaluators for Kp256 {
     fn identity(&self) -> Identity {
-        Identity { name: "kp256".to_owned(), net: Some(format!("xxh3:{:016x}", self.0.hash())) }
+        Identity::new("kp256", Some(format!("xxh3:{:016x}", self.0.hash())))
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {

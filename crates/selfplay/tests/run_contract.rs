@@ -163,7 +163,7 @@ impl Evaluator for BlackIsLost {
 
 impl Evaluators for BlackIsLost {
     fn identity(&self) -> Identity {
-        Identity { name: "black is lost".to_owned(), net: Some("xxh3:0".to_owned()) }
+        Identity::new("black is lost", Some("xxh3:0".to_owned()))
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {

@@ -19,13 +19,14 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::Threads;
-use crate::evaluators::evaluators;
+use crate::evaluators::{OnnxArgs, evaluators, is_onnx};
 
 /// Play two players against each other: same openings, colours swapped, Elo with error bars.
 ///
-/// A player is a net with a search (`kp256` for the net in the binary, the file of a net, or `uniform`), `policy:NET` for a net's policy without a search,
-/// `random`, or `usi:COMMAND`. Nets search without noise, so a match of them depends on --seed alone, not on --threads.
-/// Games come in pairs: both begin from the same opening, and each player has the first move once.
+/// A player is a net with a search (`kp256` for the net in the binary, the file of a net of its kind, a FILE.onnx, or
+/// `uniform`), `policy:NET` for a net's policy without a search, `random`, or `usi:COMMAND`. Nets search without noise,
+/// so a match of them depends on --seed alone, not on --threads. Games come in pairs: both begin from the same opening,
+/// and each player has the first move once.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The first player, whose wins and Elo are reported.
@@ -125,6 +126,9 @@ pub struct Args {
     #[arg(long = "option", value_name = "NAME=VALUE", help_heading = "USI engines")]
     options: Vec<Setting>,
 
+    #[command(flatten)]
+    onnx: OnnxArgs,
+
     /// Write every counted game to this file, a JSON object a line: opening, moves, ending, points of the first player.
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
@@ -172,7 +176,7 @@ impl Args {
             return Ok(Contestant::Engine(Box::new(options)));
         }
         if let Some(net) = player.strip_prefix("policy:") {
-            return Ok(Contestant::Policy { evaluators: evaluators(net)? });
+            return Ok(Contestant::Policy { evaluators: evaluators(net, &self.onnx)? });
         }
         let budget = own.playouts.unwrap_or(self.playouts).get();
         let mut search = match own.search.unwrap_or(self.search) {
@@ -180,7 +184,7 @@ impl Args {
             Kind::Gumbel => manaka_search::Options::new(budget, Gumbel::default()),
         };
         search.mate_test = if own.no_mate_test { MateTest::Off } else { MateTest::Leaf };
-        Ok(Contestant::search(evaluators(player)?, search))
+        Ok(Contestant::search(evaluators(player, &self.onnx)?, search))
     }
 }
 
@@ -196,6 +200,10 @@ struct Own {
 pub fn run(args: Args) -> Result<Outcome> {
     if !args.games.is_multiple_of(2) {
         bail!(Usage(format!("{} games are no pairs; state an even number", args.games)));
+    }
+    let nets = [&args.a, &args.b].map(|player| player.strip_prefix("policy:").unwrap_or(player));
+    if !nets.iter().any(|net| is_onnx(net)) {
+        args.onnx.refuse()?;
     }
     let own = Own { search: args.a_search, playouts: args.a_playouts, no_mate_test: args.a_no_mate_test };
     let a = args.contestant(&args.a, own)?;

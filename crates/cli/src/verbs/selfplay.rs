@@ -1,18 +1,20 @@
 //! `manaka selfplay`: searches play games against themselves and leave visit records.
 
+use crate::evaluators::{OnnxArgs, Shared};
 use crate::exit::{Outcome, Usage};
 use crate::output::{Format, grouped, print, print_json};
 use crate::progress::is_stopping;
 use anyhow::{Result, bail};
 use manaka_search::{Gumbel, MateTest, Puct, PuctQ, QScale, Rule, Schedule, Unvisited};
 use manaka_selfplay::{
-    DATA, Evaluators, Identity, Kp256, Live, Observer, Openings, Options, Report, Resign, Shogi, Totals,
-    Uniform, run as play,
+    DATA, Identity, Kp256, Live, Observer, Openings, Options, Report, Resign, Shogi, Totals, Uniform,
+    run as play,
 };
 use std::cell::Cell;
 use std::fmt::Write;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Threads;
@@ -48,9 +50,12 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t, help_heading = "Evaluator")]
     evaluator: Judge,
 
-    /// A net for the evaluator, instead of the one in this program.
+    /// A net for the evaluator: kp256 has one in this program, onnx has none.
     #[arg(long, value_name = "FILE", help_heading = "Evaluator")]
     net: Option<PathBuf>,
+
+    #[command(flatten)]
+    onnx: OnnxArgs,
 
     #[command(flatten)]
     search: SearchArgs,
@@ -102,6 +107,8 @@ enum Judge {
     /// A small network, the one in this program or another of its kind (--net).
     #[default]
     Kp256,
+    /// A network with dlshogi's inputs and outputs (--net), run by ONNX Runtime; in programs built with it.
+    Onnx,
     /// Knows nothing: every move as good as the next, every position even.
     Uniform,
 }
@@ -267,7 +274,7 @@ impl SearchArgs {
 /// What there is to do.
 struct Task {
     options: Options,
-    evaluators: Box<dyn Evaluators>,
+    evaluators: Shared,
     out: PathBuf,
     dry_run: bool,
     format: Format,
@@ -287,10 +294,15 @@ impl Args {
             resume: self.resume,
             ..Options::new(self.search.resolve()?, self.games)
         };
-        let evaluators: Box<dyn Evaluators> = match (self.evaluator, &self.net) {
-            (Judge::Kp256, None) => Box::new(Kp256::embedded()),
-            (Judge::Kp256, Some(net)) => Box::new(Kp256::open(net)?),
-            (Judge::Uniform, None) => Box::new(Uniform::default()),
+        if self.evaluator != Judge::Onnx {
+            self.onnx.refuse()?;
+        }
+        let evaluators: Shared = match (self.evaluator, &self.net) {
+            (Judge::Kp256, None) => Arc::new(Kp256::embedded()),
+            (Judge::Kp256, Some(net)) => Arc::new(Kp256::open(net)?),
+            (Judge::Onnx, Some(net)) => self.onnx.open(net, self.batch)?,
+            (Judge::Onnx, None) => bail!(Usage("the evaluator onnx needs a network (--net FILE)".to_owned())),
+            (Judge::Uniform, None) => Arc::new(Uniform::default()),
             (Judge::Uniform, Some(_)) => bail!(Usage("the evaluator uniform has no net".to_owned())),
         };
         Ok(Task { options, evaluators, out: self.out, dry_run: self.dry_run, format: self.format })
@@ -392,7 +404,9 @@ impl Observer for Watcher {
         self.games.set(games);
         self.before.set(totals.games);
         let net = evaluator.net.as_ref().map_or(String::new(), |net| format!(" {net}"));
-        eprintln!("manaka: selfplay: evaluator {}{net}", evaluator.name);
+        let provider =
+            evaluator.provider.as_ref().map_or(String::new(), |provider| format!(" on {provider}"));
+        eprintln!("manaka: selfplay: evaluator {}{net}{provider}", evaluator.name);
         if totals.games > 0 {
             eprintln!("manaka: selfplay: {} games are there already", grouped(totals.games));
         }

@@ -51,7 +51,7 @@ impl Evaluator for Opinions {
 
 impl Evaluators for Opinions {
     fn identity(&self) -> Identity {
-        Identity { name: "opinions".to_owned(), net: None }
+        Identity::new("opinions", None)
     }
 
     fn evaluator(&self) -> Result<Box<dyn Evaluator + '_>, EvaluatorError> {
