@@ -58,7 +58,7 @@ fn a_real_engine_plays_and_games_are_kept() {
     let args = [&args[..], &["--games", "4", "--record", record.to_str().unwrap()]].concat();
     let text = said(&done(&args));
     assert!(text.contains("4 games: 4 won, 0 drawn, 0 lost"), "{text}");
-    assert!(text.contains("endings: mate=4"), "{text}");
+    assert!(text.contains("Elo +∞") && text.contains("endings: mate=4"), "{text}");
     let games = std::fs::read_to_string(&record).unwrap();
     let games: Vec<Value> = games.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(games.len(), 4);

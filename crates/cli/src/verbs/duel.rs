@@ -236,13 +236,14 @@ pub fn run(args: Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn elo(elo: Option<f64>, interval: Option<[Option<f64>; 2]>) -> String {
+fn elo(report: &Report) -> String {
+    let Some(share) = report.share else { return "unknown".to_owned() };
     let number = |elo: Option<f64>, beyond: &str| elo.map_or(beyond.to_owned(), |elo| format!("{elo:+.0}"));
-    let error = match interval {
+    let error = match report.interval {
         Some([low, high]) => format!(" (95 %: {} to {})", number(low, "−∞"), number(high, "+∞")),
         None => String::new(),
     };
-    format!("{}{error}", number(elo, "beyond every number"))
+    format!("{}{error}", number(report.elo, if share < 0.5 { "−∞" } else { "+∞" }))
 }
 
 fn score(score: &Score) -> String {
