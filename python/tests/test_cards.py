@@ -18,7 +18,8 @@ def test_a_card_is_the_commands_text_and_replaces_nobodys_work(command, shards, 
     out = tmp_path / "README.md"
     card = manaka.card(tmp_path / "data", out=out, name="A set", license="mit", threads=1)
     said = [command, "card", tmp_path / "data", "--out", tmp_path / "b.md", "--name", "A set", "--license", "mit"]
-    assert subprocess.run(said, timeout=300).returncode == 0
+    # 3: a few games of one producer set alarms off.
+    assert subprocess.run(said, timeout=300).returncode in (0, 3)
     assert out.read_text() == (tmp_path / "b.md").read_text() == card
     assert "`data/teacher-00000.parquet`" in card and str(tmp_path) not in card
     manaka.card(tmp_path / "data", out=out)

@@ -22,7 +22,8 @@ COLUMNS = ["number", "sfen", "ply", "weight", "value_z", "value_q", "root_cp", "
 def of_record(number, record):
     """A line as it is meant, from a record."""
     line = {"number": number, "sfen": f"{to_sfen(record.packed)} {record.ply}", "ply": record.ply}
-    line |= {"value_z": record.value_z, "value_q": record.value_q, "candidates": []}
+    line |= {} if record.value_z == mpk.NO_OUTCOME else {"value_z": record.value_z}
+    line |= {"value_q": record.value_q, "candidates": []}
     for mv, visits, cp in record.candidates:
         half = {"cp": cp} if cp != mpk.NO_CP else {"visits": visits}
         line["candidates"].append({"usi": move16_to_usi(mv), **half})
@@ -105,9 +106,9 @@ def conditions(header, lines, rng):
         ),
         (["--value-z", "none"], lambda x: "value_z" not in x),
     ]
-    if "value_z" in some:
+    if any("value_z" in line for line in lines):
         for outcome in ("-1", "0", "1"):
-            made.append((["--value-z", outcome], lambda x, z=float(outcome): x["value_z"] == z))
+            made.append((["--value-z", outcome], lambda x, z=float(outcome): x.get("value_z") == z))
     if header.policy_source == mpk.SOURCE_SCORES:
         scores = sorted(best(header, line) for line in rng.sample(lines, 2))
         made.append(([f"--cp={scores[0]}..{scores[1]}"], lambda x: scores[0] <= best(header, x) <= scores[1]))
@@ -167,8 +168,8 @@ def test_a_corpus_is_printed_with_outcomes_of_the_mover(manaka, corpus):
         listed = [{"usi": usi, "cp": cp} for usi, cp in zip(row["cand_move"], row["cand_cp"])]
         assert line == want | {"candidates": listed} and list(line)[:-1] == list(want)
     assert [line["number"] for line in lines] == list(range(3000))
-    drawn = cat(manaka, corpus, "--cp=-100..100", "--value-z=0", "--ply=40..60")
-    assert drawn and all(abs(x["root_cp"]) <= 100 and x["value_z"] == 0 and 40 <= x["ply"] <= 60 for x in drawn)
+    lost = cat(manaka, corpus, "--cp=-100..100", "--value-z=-1", "--ply=40..60")
+    assert lost and all(abs(x["root_cp"]) <= 100 and x["value_z"] == -1 and 40 <= x["ply"] <= 60 for x in lost)
 
 
 def test_tab_separated_lines_say_the_same(manaka, tmp_path, fairy_shards, fairy_parts, corpus):
