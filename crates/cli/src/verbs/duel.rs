@@ -257,7 +257,7 @@ fn text(report: &Report) -> String {
     let mut text = format!("{a} against {b}\n  {} games: {}\n", report.score.games(), score(&report.score));
     // Writing to a String cannot fail.
     let _ =
-        writeln!(text, "  {} of the points, Elo {}", percent(report.share), elo(report.elo, report.interval));
+        writeln!(text, "  {} of the points, Elo {}", percent(report.share), elo(report));
     let _ = writeln!(
         text,
         "  sign test over decisive games: p = {:.2e}; pairs by half points: {:?}",
