@@ -256,8 +256,7 @@ fn text(report: &Report) -> String {
     let Report { players: [a, b], .. } = report;
     let mut text = format!("{a} against {b}\n  {} games: {}\n", report.score.games(), score(&report.score));
     // Writing to a String cannot fail.
-    let _ =
-        writeln!(text, "  {} of the points, Elo {}", percent(report.share), elo(report));
+    let _ = writeln!(text, "  {} of the points, Elo {}", percent(report.share), elo(report));
     let _ = writeln!(
         text,
         "  sign test over decisive games: p = {:.2e}; pairs by half points: {:?}",
