@@ -48,6 +48,17 @@ fn a_policy_plays_itself_to_a_draw_of_colours() {
 }
 
 #[test]
+fn searches_beat_the_policy_they_search_with() {
+    let rules: [&[&str]; 2] = [&["--playouts", "60"], &["--search", "gumbel", "--playouts", "32"]];
+    for rule in rules {
+        let report = json(&[&["--a", "kp256", "--b", "policy:kp256", "--games", "40"], rule].concat());
+        let score = |name: &str| report["score"][name].as_u64().unwrap();
+        assert!(score("wins") > score("losses") && score("wins") + score("losses") >= 20, "{report}");
+        assert!(report["sign_test"].as_f64().unwrap() < 0.01, "{report}");
+    }
+}
+
+#[test]
 fn a_real_engine_plays_and_games_are_kept() {
     let engine = "/usr/games/fairy-stockfish";
     assert!(Path::new(engine).exists(), "apt-get install fairy-stockfish");
