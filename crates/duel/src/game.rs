@@ -9,9 +9,6 @@ use manaka_search::Random;
 use manaka_selfplay::{Ending, Shogi};
 use serde::{Serialize, Serializer};
 
-/// Why a game ended: by the rules, or because a player gave it up ([`Ending::Resignation`]).
-pub type Reason = Ending;
-
 /// A game that was played.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Played {
@@ -24,8 +21,8 @@ pub struct Played {
     /// The moves, in USI.
     #[serde(serialize_with = "as_usi")]
     pub moves: Vec<Move16>,
-    /// Why it ended.
-    pub ending: Reason,
+    /// Why it ended: by the rules, or because a player gave it up ([`Ending::Resignation`]).
+    pub ending: Ending,
     /// What it brought the first player: 1, 0 or −1.
     pub points: Points,
 }

@@ -40,7 +40,7 @@ pub mod score;
 
 pub use contestant::Contestant;
 pub use error::{Error, Result};
-pub use game::{Played, Reason};
+pub use game::Played;
 pub use options::{Options, Sprt};
 pub use report::{Observer, Report, Standing, Verdict};
 pub use run::run;

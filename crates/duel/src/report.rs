@@ -1,8 +1,9 @@
 //! What came of a match.
 
-use crate::game::{Played, Reason};
+use crate::game::Played;
 use crate::options::Sprt;
 use crate::score::Score;
+use manaka_selfplay::Ending;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ pub struct Report {
     /// The two-sided sign test over decisive games.
     pub sign_test: f64,
     /// Games by why they ended.
-    pub endings: BTreeMap<Reason, u64>,
+    pub endings: BTreeMap<Ending, u64>,
     /// The share of decisive games that whoever moved first has won.
     pub first_mover_win_share: Option<f64>,
     /// Mean length of games in plies, from the opening on.
@@ -76,7 +77,7 @@ pub struct Report {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub score: Score,
-    endings: BTreeMap<Reason, u64>,
+    endings: BTreeMap<Ending, u64>,
     first_mover_wins: u64,
     plies: u64,
 }
