@@ -57,6 +57,12 @@ impl Decoder {
         Error::new(record, self.offset, kind)
     }
 
+    /// Passes whole records that somebody else judges.
+    pub(super) const fn pass(&mut self, bytes: u64, records: u64) {
+        self.offset += bytes;
+        self.records += records;
+    }
+
     /// Decodes what stands at the start of `input`.
     ///
     /// # Errors

@@ -199,6 +199,33 @@ impl<R: Read> StreamReader<R> {
         Ok(false)
     }
 
+    /// Takes all records that are buffered, at least one, without copying them: `batch` gets their bytes, one record behind
+    /// the other, and its allocation is used again. They are framed and **not judged**; `false` at the end, with nothing
+    /// in `batch`.
+    ///
+    /// For work that many threads share: they take batches in turns, and each judges its own with
+    /// [`RecordRef::validate`].
+    ///
+    /// # Errors
+    /// As [`StreamReader::has_next`].
+    pub fn next_batch(&mut self, batch: &mut Vec<u8>) -> Result<bool> {
+        batch.clear();
+        if !self.has_next()? {
+            return Ok(false);
+        }
+        let (mut end, mut records) = (self.start, 0);
+        while let Ok(record) = RecordRef::frame(&self.buf[end..]) {
+            end += record.bytes().len();
+            records += 1;
+        }
+        self.decoder.pass((end - self.start) as u64, records);
+        batch.extend_from_slice(&self.buf[end..]);
+        std::mem::swap(batch, &mut self.buf);
+        batch.truncate(end);
+        batch.drain(..std::mem::take(&mut self.start));
+        Ok(true)
+    }
+
     /// Reads the next record into `out`, reusing its allocation; `false` at the end.
     ///
     /// # Errors

@@ -182,6 +182,47 @@ pub fn by_owned_records(source: impl Read) -> Vec<Event> {
     events
 }
 
+/// The same reader through batches, judged behind it as its users do.
+pub fn by_batches(source: impl Read) -> Vec<Event> {
+    let mut reader = match StreamReader::new(source) {
+        Ok(reader) => reader,
+        Err(error) => return vec![Event::Fault(Fault::of(&error))],
+    };
+    let header = *reader.header();
+    let mut events = vec![Event::Header(header)];
+    let mut batch = vec![7; 5];
+    let mut place = (reader.position(), reader.offset());
+    loop {
+        match reader.next_batch(&mut batch) {
+            Ok(true) => assert!(!batch.is_empty()),
+            Ok(false) => break,
+            Err(error) => {
+                assert_eq!((error.record, error.offset), (Some(place.0), place.1));
+                events.push(Event::Fault(Fault::of(&error)));
+                break;
+            }
+        }
+        let mut rest = batch.as_slice();
+        while !rest.is_empty() {
+            let record = RecordRef::frame(rest).unwrap();
+            let fault = |kind| Event::Fault(Fault { kind, record: Some(place.0), offset: place.1 });
+            match record.validate(&header) {
+                Ok(()) => events.push(Event::Record(record.bytes().to_vec())),
+                Err(_) if rest.starts_with(b"MPK1") => {
+                    events.push(fault("second_header"));
+                    return events;
+                }
+                Err(wrong) => events.push(fault(wrong.id())),
+            }
+            rest = &rest[record.bytes().len()..];
+            place = (place.0 + 1, place.1 + record.bytes().len() as u64);
+        }
+        assert_eq!((reader.position(), reader.offset()), place);
+    }
+    assert!(!reader.next_batch(&mut batch).unwrap() && batch.is_empty());
+    events
+}
+
 /// A set of this one file.
 pub fn by_set(path: &Path) -> Vec<Event> {
     let mut set = match StreamSet::open(vec![path.to_owned()]) {
@@ -221,9 +262,12 @@ pub fn in_every_way(bytes: &[u8], path: &Path) -> Vec<Event> {
     assert_eq!(by_stream(OneByte(bytes)), events, "stream of single bytes");
     assert_eq!(by_file(path), events, "stream of a file");
     assert_eq!(by_owned_records(bytes), events, "owned records");
+    assert_eq!(by_batches(bytes), events, "batches");
+    assert_eq!(by_batches(OneByte(bytes)), events, "batches of single bytes");
     assert_eq!(by_set(path), events, "set of one");
     assert_eq!(by_stream(&compressed[..]), events, "zstd");
     assert_eq!(by_stream(OneByte(&compressed)), events, "zstd of single bytes");
+    assert_eq!(by_batches(&compressed[..]), events, "batches of zstd");
     events
 }
 

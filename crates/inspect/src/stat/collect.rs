@@ -128,7 +128,8 @@ impl<'a> Worker<'a> {
     }
 
     /// Hands over its sums.
-    pub fn finish(self) {
+    pub fn finish(mut self) {
+        self.sums.settle();
         self.collector.state().sums.merge(&self.sums);
     }
 }
@@ -143,7 +144,7 @@ pub struct Run<'w, 'a> {
 
 impl Run<'_, '_> {
     /// Takes the next item.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, item: &impl Item) {
         self.worker.sums.add(item, self.worker.collector.facts, &mut self.tracker, &mut self.batch);
     }

@@ -1,6 +1,6 @@
 //! Where kings and pawns stand, square by square.
 
-use manaka_core::packed::{PACKED_LEN, board_byte};
+use manaka_core::packed::{EMPTY, PACKED_LEN, board_byte};
 use manaka_core::{Color, PieceKind, Square};
 
 /// The pieces that are looked at.
@@ -14,54 +14,60 @@ const PIECES: [u8; 4] = [
 /// A count a square.
 pub type Squares = [u64; Square::COUNT];
 
+/// Positions that are looked at together.
+const BLOCK: usize = 32;
+
 /// Counts of kings and pawns by square.
 ///
-/// Positions are compared byte by byte with each piece, all squares at once, and counted in bytes that are emptied before
-/// they can overflow: compilers make vector instructions of that, and a search for kings would branch on every position.
+/// Positions are compared byte by byte with each piece, all squares at once: compilers make vector instructions of that,
+/// and a search for kings would branch on every position. A block of them is held back, so that the counts of a vector's
+/// squares stay in registers over all of its positions.
 #[derive(Clone)]
 pub struct Heat {
-    narrow: [[u8; PACKED_LEN]; PIECES.len()],
-    /// Positions in `narrow`.
-    held: u8,
-    wide: [Squares; PIECES.len()],
+    block: [[u8; PACKED_LEN]; BLOCK],
+    /// Positions in `block`.
+    held: usize,
+    counts: [Squares; PIECES.len()],
 }
 
 impl Default for Heat {
     fn default() -> Self {
-        Self { narrow: [[0; PACKED_LEN]; 4], held: 0, wide: [[0; Square::COUNT]; 4] }
+        Self { block: [[0; PACKED_LEN]; BLOCK], held: 0, counts: [[0; Square::COUNT]; 4] }
     }
 }
 
 impl Heat {
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, packed: &[u8; PACKED_LEN]) {
-        // Hands and side are counted along, and never read: a whole number of vectors is cheaper.
-        for (counts, piece) in self.narrow.iter_mut().zip(PIECES) {
-            for (count, &byte) in counts.iter_mut().zip(packed) {
-                *count += u8::from(byte == piece);
-            }
-        }
+        self.block[self.held] = *packed;
         self.held += 1;
-        if self.held == u8::MAX {
+        if self.held == BLOCK {
             self.empty();
         }
     }
 
+    /// Counts the block. What is behind the positions it holds is made empty first.
+    #[inline(always)]
     fn empty(&mut self) {
-        for (wide, narrow) in self.wide.iter_mut().zip(&mut self.narrow) {
-            for (wide, narrow) in wide.iter_mut().zip(narrow.iter_mut()) {
-                *wide += u64::from(*narrow);
-                *narrow = 0;
+        self.block[self.held..].fill([EMPTY; PACKED_LEN]);
+        for (counts, piece) in self.counts.iter_mut().zip(PIECES) {
+            // Hands and side are counted along, and never read: a whole number of vectors is cheaper.
+            let mut narrow = [0u8; PACKED_LEN];
+            for packed in &self.block {
+                for (count, &byte) in narrow.iter_mut().zip(packed) {
+                    *count += u8::from(byte == piece);
+                }
+            }
+            for (count, more) in counts.iter_mut().zip(narrow) {
+                *count += u64::from(more);
             }
         }
-        (self.narrow, self.held) = ([[0; PACKED_LEN]; 4], 0);
+        self.held = 0;
     }
 
     pub fn merge(&mut self, other: &Self) {
-        let mut other = other.clone();
-        other.empty();
-        for (wide, more) in self.wide.iter_mut().flatten().zip(other.wide.iter().flatten()) {
-            *wide += more;
+        for (sum, more) in self.counts.iter_mut().flatten().zip(other.squares().as_flattened()) {
+            *sum += more;
         }
     }
 
@@ -69,7 +75,7 @@ impl Heat {
     pub fn squares(&self) -> [Squares; 4] {
         let mut all = self.clone();
         all.empty();
-        all.wide
+        all.counts
     }
 }
 

@@ -1,6 +1,7 @@
 //! What the sums look at: a record of a stream, a raw record, a row of a corpus or of a shard.
 
 use manaka_core::Color;
+use manaka_core::conventions::{NO_CP, NO_VISITS};
 use manaka_core::packed::{PACKED_LEN, SIDE};
 use manaka_core::stream::RecordRef;
 
@@ -16,8 +17,14 @@ pub trait Item {
     fn value(&self) -> f32;
     /// The score of the root in cp; `None` where only its value is stored.
     fn root(&self) -> Option<i16>;
-    /// Visits and cp of each candidate, in order; absent halves have their markers.
-    fn candidates(&self) -> impl ExactSizeIterator<Item = (u32, i16)>;
+    /// How many candidates there are.
+    fn n_cand(&self) -> usize;
+    /// The cp of the first candidate, if it has one.
+    fn first_score(&self) -> Option<i16>;
+    /// The cp of each candidate that has one; never [`NO_CP`].
+    fn scores(&self) -> impl Iterator<Item = i16>;
+    /// The visits of each candidate, in order; nothing where they are absent.
+    fn visits(&self) -> impl Iterator<Item = u32>;
     /// Records that were folded into it.
     fn weight(&self) -> u32;
 
@@ -54,8 +61,28 @@ impl Item for RecordRef<'_> {
     }
 
     #[inline]
-    fn candidates(&self) -> impl ExactSizeIterator<Item = (u32, i16)> {
-        RecordRef::candidates(self).map(|c| (c.visits, c.cp))
+    fn n_cand(&self) -> usize {
+        RecordRef::n_cand(self)
+    }
+
+    // A valid record has each half on all candidates or on none.
+
+    #[inline]
+    fn first_score(&self) -> Option<i16> {
+        self.candidates().next().map(|first| first.cp).filter(|&cp| cp != NO_CP)
+    }
+
+    #[inline]
+    fn scores(&self) -> impl Iterator<Item = i16> {
+        let count = if self.first_score().is_some() { RecordRef::n_cand(self) } else { 0 };
+        self.candidates().take(count).map(|c| c.cp)
+    }
+
+    #[inline]
+    fn visits(&self) -> impl Iterator<Item = u32> {
+        let absent = self.candidates().next().is_none_or(|first| first.visits == NO_VISITS);
+        let count = if absent { 0 } else { RecordRef::n_cand(self) };
+        self.candidates().take(count).map(|c| c.visits)
     }
 
     #[inline]
@@ -71,7 +98,7 @@ pub struct Row<'a> {
     pub outcome: Option<f32>,
     pub value: f32,
     pub root: Option<i16>,
-    /// Their scores; empty where there are none.
+    /// Their scores, [`NO_CP`] where one has none; empty where none has.
     pub cp: &'a [i16],
     /// How many candidates there are, with scores or without.
     pub candidates: usize,
@@ -99,9 +126,20 @@ impl Item for Row<'_> {
         self.root
     }
 
-    fn candidates(&self) -> impl ExactSizeIterator<Item = (u32, i16)> {
-        let cp = |at| self.cp.get(at).copied().unwrap_or(manaka_core::conventions::NO_CP);
-        (0..self.candidates).map(move |at| (manaka_core::conventions::NO_VISITS, cp(at)))
+    fn n_cand(&self) -> usize {
+        self.candidates
+    }
+
+    fn first_score(&self) -> Option<i16> {
+        self.cp.first().copied().filter(|&cp| cp != NO_CP)
+    }
+
+    fn scores(&self) -> impl Iterator<Item = i16> {
+        self.cp.iter().copied().filter(|&cp| cp != NO_CP)
+    }
+
+    fn visits(&self) -> impl Iterator<Item = u32> {
+        std::iter::empty()
     }
 
     fn weight(&self) -> u32 {

@@ -133,7 +133,7 @@ fn games(measured: &Measured<'_>) -> GameFigures {
     opens.sort_by(|a, b| b.count.cmp(&a.count).then(a.value.cmp(&b.value)));
     let followers = games.gaps.total();
     let [lost, drawn, won, unknown] = games.outcomes;
-    let repeats = &games.repeats;
+    let repeats = games.repeats.settled();
     GameFigures {
         games: games.games,
         joins: measured.joins.all,
@@ -341,7 +341,7 @@ fn board(sums: &Sums) -> BoardFigures {
 }
 
 fn duplicates(sums: &Sums) -> DuplicateFigures {
-    let sample = &sums.positions;
+    let sample = sums.positions.settled();
     let (records, positions) = (sample.all(), sample.different());
     let share = ratio(records - positions, records).unwrap_or(0.0);
     // Positions are drawn by their hash, each with all its records: the spread of a ratio of their sums.

@@ -87,12 +87,11 @@ pub struct Batch {
 
 impl Batch {
     #[inline]
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a value in [0, 1] in units")]
-    pub fn add(&mut self, edge: &Edge, candidates: usize, value: f32) {
+    pub fn add(&mut self, edge: &Edge, candidates: usize, fixed_value: i32) {
         self.records += 1;
         self.breaks += u64::from(self.last_ply.is_some_and(|last| opens_game(last, edge.ply)));
         self.last_ply = Some(edge.ply);
-        let figures = [u64::from(edge.ply), candidates as u64, (value.abs() * 65_536.0) as u64];
+        let figures = [u64::from(edge.ply), candidates as u64, (fixed_value.unsigned_abs() >> 8).into()];
         for ((sum, square), figure) in self.sums.iter_mut().zip(&mut self.squares).zip(figures) {
             *sum += figure;
             *square += figure * figure;

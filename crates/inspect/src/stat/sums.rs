@@ -6,10 +6,10 @@ use super::heat::Heat;
 use super::item::Item;
 use super::parts::Batch;
 use super::sample::{Sample, halvings_for};
-use super::value::{BINS, Bin, Bins, Scales, bin_of, fixed};
-use manaka_core::conventions::{NO_CP, NO_VISITS};
+use super::value::{BINS, Bin, Bins, ONE, Scales, bin_of, fixed};
 use manaka_core::{Color, Conventions, Pov};
-use manaka_pack::hash;
+use std::sync::atomic::{AtomicU32, Ordering};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Outcomes told apart: lost, drawn, won, a mean of several, not stated.
 pub const CLASSES: usize = 5;
@@ -33,26 +33,46 @@ const SCALES_ONE_IN: u64 = 16;
 /// What the items of the data have in common.
 pub struct Facts {
     pub conventions: Conventions,
-    /// The value of every score under the conventions, by its bits; empty where the first candidate is not the root's.
-    pub values: Vec<f32>,
+    /// The value of every score under the conventions; `None` where the first candidate is not the root's.
+    values: Option<Values>,
     /// Whether items are in the order of games.
     pub in_games: bool,
     /// The range of hashes that positions are compared in at first.
     pub halvings: u32,
 }
 
+/// The value of each score by its bits, computed when it first comes: data has a few thousand of all.
+struct Values(Box<[AtomicU32]>);
+
+impl Values {
+    /// No bits of a value: a number that is none.
+    const MISSING: u32 = u32::MAX;
+
+    #[inline]
+    fn of(&self, cp: i16, conventions: &Conventions) -> f32 {
+        let kept = &self.0[usize::from(cp.cast_unsigned())];
+        match kept.load(Ordering::Relaxed) {
+            Self::MISSING => {
+                let value = conventions.value_q(cp);
+                kept.store(value.to_bits(), Ordering::Relaxed);
+                value
+            }
+            bits => f32::from_bits(bits),
+        }
+    }
+}
+
 impl Facts {
     pub fn new(conventions: Conventions, slot_0: bool, in_games: bool, bytes: u64) -> Self {
-        let values = match slot_0 && conventions.eval_coef > 0.0 {
-            true => (0..=u16::MAX).map(|bits| conventions.value_q(bits.cast_signed())).collect(),
-            false => Vec::new(),
-        };
+        let values = (slot_0 && conventions.eval_coef > 0.0)
+            .then(|| Values((0..SCORES).map(|_| AtomicU32::new(Values::MISSING)).collect()));
         Self { conventions, values, in_games, halvings: halvings_for(bytes) }
     }
 
-    /// The value of a score.
-    pub fn value(&self, cp: i16) -> f32 {
-        self.values.get(usize::from(cp.cast_unsigned())).copied().unwrap_or(0.0)
+    /// The value of a score, where scores have one.
+    #[inline]
+    pub fn value(&self, cp: i16) -> Option<f32> {
+        self.values.as_ref().map(|values| values.of(cp, &self.conventions))
     }
 }
 
@@ -107,7 +127,7 @@ impl Sums {
 
 impl Sums {
     /// Takes an item. `tracker` and `batch` follow the run it belongs to.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, item: &impl Item, facts: &Facts, tracker: &mut Tracker, batch: &mut Batch) {
         let (ply, packed, mover) = (item.ply(), item.packed(), item.mover());
         let black_view = facts.conventions.pov == Pov::Black;
@@ -116,36 +136,36 @@ impl Sums {
         let to_mover: i8 = if black_view { to_black } else { 1 };
         self.items += 1;
         self.heat.add(packed);
-        let hash = fold(hash(packed));
+        let hash = xxh3_64(packed);
         self.positions.add(hash);
 
         let value = item.value() * f32::from(to_mover);
         let outcome = item.outcome();
         // As it is stored: a change of view would change its sign.
         self.negative_zeros += u64::from(outcome.map(f32::to_bits) == Some((-0.0f32).to_bits()));
-        let (class, outcome) = self.outcome(outcome.map(|z| z * f32::from(to_mover)), value, mover);
+        let fixed_value = fixed(value);
+        let (class, outcome) =
+            self.outcome(outcome.map(|z| z * f32::from(to_mover)), value, fixed_value, mover);
         let from_black = if class > 2 || mover == Color::Black { class } else { 2 - class };
         if usize::from(ply) >= self.plies.len() {
             self.plies.resize(usize::from(ply) + 1, [0; CLASSES]);
         }
         self.plies[usize::from(ply)][from_black] += 1;
 
-        let candidates = item.candidates();
-        let count = candidates.len();
+        let count = item.n_cand();
         self.candidates.add(count as u64);
+        // A score is never the one number that has no opposite.
+        let of_mover = |cp: i16| if to_mover < 0 { cp.wrapping_neg() } else { cp };
+        if let Some(cp) = item.first_score() {
+            self.first_candidate(item.root(), value, of_mover(cp), hash, facts);
+        }
+        for cp in item.scores() {
+            self.scores[usize::from(of_mover(cp).cast_unsigned())] += 1;
+        }
         let mut playouts = 0u64;
-        for (at, (visits, cp)) in candidates.enumerate() {
-            if cp != NO_CP {
-                let cp = if to_mover < 0 { cp.saturating_neg() } else { cp };
-                self.scores[usize::from(cp.cast_unsigned())] += 1;
-                if at == 0 {
-                    self.first_candidate(item.root(), value, cp, hash, facts);
-                }
-            }
-            if visits != NO_VISITS {
-                self.visits.add(visits.into());
-                playouts += u64::from(visits);
-            }
+        for visits in item.visits() {
+            self.visits.add(visits.into());
+            playouts += u64::from(visits);
         }
         if playouts > 0 {
             self.playouts.add(playouts);
@@ -157,7 +177,7 @@ impl Sums {
         let lean = i8::from(value > LEANING) - i8::from(value < -LEANING);
         let outcome = if outcome == UNKNOWN { UNKNOWN } else { outcome * to_black };
         let edge = Edge { ply, mover, lean: lean * to_black, outcome };
-        batch.add(&edge, count, value);
+        batch.add(&edge, count, fixed_value);
         if facts.in_games {
             tracker.push(edge, hash, &mut self.games);
         }
@@ -165,7 +185,7 @@ impl Sums {
 
     /// Counts an outcome from the mover; gives its class and itself.
     #[inline]
-    fn outcome(&mut self, outcome: Option<f32>, value: f32, mover: Color) -> (usize, i8) {
+    fn outcome(&mut self, outcome: Option<f32>, value: f32, fixed_value: i32, mover: Color) -> (usize, i8) {
         let mover = mover as usize;
         let Some(z) = outcome else {
             self.movers[mover][UNSTATED] += 1;
@@ -177,8 +197,8 @@ impl Sums {
         self.movers[mover][class] += 1;
         let bin = &mut self.values[mover][bin_of(value)];
         bin.count += 1;
-        bin.value += fixed(value);
-        bin.outcome += fixed(z);
+        bin.value += i64::from(fixed_value);
+        bin.outcome += if single { i64::from(whole) * ONE } else { fixed(z).into() };
         (class, if single { whole } else { UNKNOWN })
     }
 
@@ -188,7 +208,7 @@ impl Sums {
         if let Some(root) = root {
             self.slot_0[0] += 1;
             self.slot_0[1] += u64::from(root == cp);
-        } else if let Some(&expected) = facts.values.get(usize::from(cp.cast_unsigned())) {
+        } else if let Some(expected) = facts.value(cp) {
             self.slot_0[0] += 1;
             let same = (expected - value).abs() <= SAME_VALUE;
             self.slot_0[1] += u64::from(same);
@@ -197,6 +217,12 @@ impl Sums {
                 self.scales.add(value, cp, facts.conventions.eval_coef);
             }
         }
+    }
+
+    /// Ends what can be ended before other sums are there.
+    pub fn settle(&mut self) {
+        self.positions.settle();
+        self.games.repeats.settle();
     }
 
     pub fn merge(&mut self, other: &Self) {
@@ -222,10 +248,4 @@ impl Sums {
         self.weights.merge(&other.weights);
         self.games.merge(&other.games);
     }
-}
-
-/// Both halves of a hash in one.
-#[expect(clippy::cast_possible_truncation, reason = "its halves")]
-const fn fold(hash: u128) -> u64 {
-    hash as u64 ^ (hash >> 64) as u64
 }
