@@ -6,11 +6,14 @@ mod halfkp;
 mod label;
 mod planes;
 mod view;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod wide;
 
 pub use board::{Board, MEN, PositionFault};
 pub use halfkp::{
     HALFKP_INPUTS, HALFKP_WIDTH, KP_INPUTS, KP_WIDTH, P_INPUTS, PAD, halfkp, kp, p_in_hand, p_on_board,
 };
+pub(crate) use halfkp::{halfkp_by, kp_by};
 pub use label::{LABELS, label};
 pub use planes::{BITS1, BITS2, PLANES1, PLANES2, Planes, Unfolded};
 pub use view::View;

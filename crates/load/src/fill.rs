@@ -2,7 +2,7 @@
 
 use crate::batch::{Batch, Features, Policy};
 use crate::error::{Error, Result, RowFault};
-use crate::features::{self, Board, LABELS, Planes, PositionFault, View};
+use crate::features::{self, Board, KP_WIDTH, LABELS, Planes, PositionFault, View};
 use crate::options::Options;
 use crate::slot::{Group, Slot};
 use crate::targets;
@@ -65,9 +65,19 @@ impl Part<'_> {
     }
 
     /// Calls `make` with the board and view of each row and its place in the batch.
-    fn boards(&self, mut make: impl FnMut(usize, &Board<'_>, View)) -> Result<()> {
+    fn boards(&self, make: impl FnMut(usize, &Board<'_>, View)) -> Result<()> {
+        self.boards_by(Board::new, make)
+    }
+
+    /// The same by another way to look at a position.
+    #[inline(always)]
+    fn boards_by<'a>(
+        &'a self,
+        look: impl Fn(&'a [u8; PACKED_LEN]) -> Result<Board<'a>, PositionFault>,
+        mut make: impl FnMut(usize, &Board<'_>, View),
+    ) -> Result<()> {
         for (row, at) in self.each() {
-            let board = Board::new(self.packed(row)).map_err(|fault| self.error(row, fault.into()))?;
+            let board = look(self.packed(row)).map_err(|fault| self.error(row, fault.into()))?;
             let view = View::of(board.mover()).mirrored(self.group.mirrored(row));
             make(at, &board, view);
         }
@@ -128,16 +138,7 @@ fn columns(part: &Part<'_>, options: &Options, batch: &mut Batch) {
 fn features(part: &Part<'_>, out: &mut Features) -> Result<()> {
     match out {
         Features::None => Ok(()),
-        Features::Indices { width, mover, opponent } if *width == features::KP_WIDTH => {
-            let mover = mover.as_chunks_mut().0;
-            let opponent = opponent.as_chunks_mut().0;
-            part.boards(|at, board, view| features::kp(board, view, &mut mover[at], &mut opponent[at]))
-        }
-        Features::Indices { mover, opponent, .. } => {
-            let mover = mover.as_chunks_mut().0;
-            let opponent = opponent.as_chunks_mut().0;
-            part.boards(|at, board, view| features::halfkp(board, view, &mut mover[at], &mut opponent[at]))
-        }
+        Features::Indices { width, mover, opponent } => indices(part, *width, mover, opponent),
         Features::Bits { first, second } => {
             let (first, second) = (first.as_chunks_mut().0, second.as_chunks_mut().0);
             let mut planes = Planes::EMPTY;
@@ -148,6 +149,42 @@ fn features(part: &Part<'_>, out: &mut Features) -> Result<()> {
         }
         Features::Bytes { first, second } => unfold(part, first, second),
         Features::Floats { first, second } => unfold(part, first, second),
+    }
+}
+
+fn indices(part: &Part<'_>, width: usize, mover: &mut [i32], opponent: &mut [i32]) -> Result<()> {
+    #[cfg(target_arch = "x86_64")]
+    if features::wide::available() {
+        // SAFETY: the processor has what the function is compiled for. `features::wide` has the tests.
+        return unsafe { indices_wide(part, width, mover, opponent) };
+    }
+    if width == KP_WIDTH {
+        let (mover, opponent) = (mover.as_chunks_mut().0, opponent.as_chunks_mut().0);
+        part.boards(|at, board, view| features::kp(board, view, &mut mover[at], &mut opponent[at]))
+    } else {
+        let (mover, opponent) = (mover.as_chunks_mut().0, opponent.as_chunks_mut().0);
+        part.boards(|at, board, view| features::halfkp(board, view, &mut mover[at], &mut opponent[at]))
+    }
+}
+
+/// The same with AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+fn indices_wide(part: &Part<'_>, width: usize, mover: &mut [i32], opponent: &mut [i32]) -> Result<()> {
+    use features::wide;
+    let look = |packed| wide::board(packed);
+    let men =
+        |board: &Board<'_>, view, add, own: &mut _, other: &mut _| wide::men(board, view, add, own, other);
+    if width == KP_WIDTH {
+        let (mover, opponent) = (mover.as_chunks_mut().0, opponent.as_chunks_mut().0);
+        part.boards_by(look, |at, board, view| {
+            features::kp_by(men, board, view, &mut mover[at], &mut opponent[at]);
+        })
+    } else {
+        let (mover, opponent) = (mover.as_chunks_mut().0, opponent.as_chunks_mut().0);
+        part.boards_by(look, |at, board, view| {
+            features::halfkp_by(men, board, view, &mut mover[at], &mut opponent[at]);
+        })
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a loader is asked for; each default is stated at [`Options::default`].
 
 use crate::error::{Error, Result};
+use crate::features::{BITS1, BITS2, HALFKP_WIDTH, KP_WIDTH, LABELS, PLANES1, PLANES2};
+use manaka_core::Square;
+use manaka_core::packed::PACKED_LEN;
 use std::num::NonZeroUsize;
 
 /// The inputs to make of each position (features.md).
@@ -179,6 +182,23 @@ impl Options {
             return refuse(format!("rank {} is not below world_size {}", self.rank, self.world_size));
         }
         Ok(())
+    }
+
+    /// Bytes of a row in a batch, but for a sparse policy's.
+    pub(crate) fn row_bytes(&self) -> usize {
+        const PLANES: usize = (PLANES1 + PLANES2) * Square::COUNT;
+        let inputs = match self.features {
+            FeatureSet::None => 0,
+            FeatureSet::HalfKp => 2 * 4 * HALFKP_WIDTH,
+            FeatureSet::Kp => 2 * 4 * KP_WIDTH,
+            FeatureSet::PlanesBits => BITS1 + BITS2,
+            FeatureSet::PlanesU8 => PLANES,
+            FeatureSet::PlanesF32 => 4 * PLANES,
+        };
+        let policy = if self.policy == PolicyTarget::Dense { 4 * LABELS } else { 0 };
+        let packed = if self.columns.packed { PACKED_LEN } else { 0 };
+        // value and weight
+        8 + inputs + policy + packed
     }
 
     /// Everything that shows in what is delivered, by name: what a cursor must agree on. Threads do not.

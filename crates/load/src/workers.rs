@@ -13,15 +13,17 @@ use std::thread::{self, JoinHandle};
 pub struct Workers {
     /// `None` once they are to end.
     jobs: Option<Sender<Job>>,
-    done: Receiver<(Task, Result<()>)>,
+    done: Receiver<Lot>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "there are many more batches than groups")]
+/// Batches that are filled one after the other and handed over together, each with what came of it.
+pub type Lot = Vec<(Task, Result<()>)>;
+
 enum Job {
     Decode(Arc<Slot>),
-    Fill(Task),
+    Fill(Vec<Task>),
 }
 
 impl Workers {
@@ -47,13 +49,13 @@ impl Workers {
         self.send(Job::Decode(slot));
     }
 
-    /// Has a batch filled.
-    pub fn fill(&self, task: Task) {
-        self.send(Job::Fill(task));
+    /// Has batches filled.
+    pub fn fill(&self, tasks: Vec<Task>) {
+        self.send(Job::Fill(tasks));
     }
 
-    /// Waits for any batch.
-    pub fn wait(&self) -> Result<(Task, Result<()>)> {
+    /// Waits for any batches.
+    pub fn wait(&self) -> Result<Lot> {
         self.done.recv().map_err(|error| Error::Worker(error.to_string()))
     }
 
@@ -65,7 +67,7 @@ impl Workers {
     }
 }
 
-fn work(context: &Context, inbox: &Receiver<Job>, outbox: &Sender<(Task, Result<()>)>, stop: &AtomicBool) {
+fn work(context: &Context, inbox: &Receiver<Job>, outbox: &Sender<Lot>, stop: &AtomicBool) {
     for job in inbox {
         if stop.load(Ordering::Relaxed) {
             return;
@@ -75,10 +77,12 @@ fn work(context: &Context, inbox: &Receiver<Job>, outbox: &Sender<(Task, Result<
             Job::Decode(slot) => {
                 let _ = guard::foreign(|| slot.group().is_ok());
             }
-            Job::Fill(mut task) => {
-                let result = guard::foreign(|| fill(&mut task, &context.options));
-                let result = result.unwrap_or_else(|text| Err(Error::Worker(text)));
-                if outbox.send((task, result)).is_err() {
+            Job::Fill(tasks) => {
+                let filled = tasks.into_iter().map(|mut task| {
+                    let result = guard::foreign(|| fill(&mut task, &context.options));
+                    (task, result.unwrap_or_else(|text| Err(Error::Worker(text))))
+                });
+                if outbox.send(filled.collect()).is_err() {
                     return;
                 }
             }

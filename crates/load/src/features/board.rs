@@ -56,7 +56,13 @@ impl<'a> Board<'a> {
     /// [`PositionFault`]: there are no features of such bytes.
     #[inline]
     pub fn new(bytes: &'a [u8; PACKED_LEN]) -> Result<Self, PositionFault> {
-        let Scan { occupied, kings: [black, white], foreign } = scan(bytes);
+        Self::of_scan(bytes, &scan(bytes))
+    }
+
+    /// Judges what was seen in a position.
+    #[inline]
+    pub(super) fn of_scan(bytes: &'a [u8; PACKED_LEN], scan: &Scan) -> Result<Self, PositionFault> {
+        let Scan { occupied, kings: [black, white], foreign } = *scan;
         if foreign {
             return Err(PositionFault::BoardByte);
         }
@@ -106,6 +112,16 @@ impl<'a> Board<'a> {
         self.kings[color as usize]
     }
 
+    /// The position.
+    pub(super) const fn bytes(&self) -> &'a [u8; PACKED_LEN] {
+        self.bytes
+    }
+
+    /// The packed squares of all pieces but kings, a bit each.
+    pub(super) const fn men(&self) -> u128 {
+        self.occupied & !(1 << self.kings[0] | 1 << self.kings[1])
+    }
+
     /// Calls `with` for every piece on the board, in the order of packed squares: the square, below 81, and its byte.
     #[inline]
     pub fn pieces(&self, mut with: impl FnMut(usize, u8)) {
@@ -146,12 +162,12 @@ fn seven(bytes: &[u8; PACKED_LEN], from: usize) -> u64 {
 }
 
 /// What the board bytes hold, a bit a square.
-struct Scan {
-    occupied: u128,
+pub(super) struct Scan {
+    pub occupied: u128,
     /// Black's and White's.
-    kings: [u128; 2],
+    pub kings: [u128; 2],
     /// Whether a byte is neither empty nor a piece.
-    foreign: bool,
+    pub foreign: bool,
 }
 
 const _: () = assert!(EMPTY == 0xFF && BOARD.start == 0 && BOARD.end == 81);

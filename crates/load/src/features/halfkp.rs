@@ -21,9 +21,10 @@ pub const KP_WIDTH: usize = MEN + 2;
 pub const PAD: i32 = -1;
 
 /// First index of the own and the other side's pieces in hand, in hand order; one number is spare in front of each.
-const HANDS: [[i32; HandKind::COUNT]; 2] = [[1, 39, 49, 59, 69, 79, 85], [20, 44, 54, 64, 74, 82, 88]];
+pub(super) const HANDS: [[i32; HandKind::COUNT]; 2] =
+    [[1, 39, 49, 59, 69, 79, 85], [20, 44, 54, 64, 74, 82, 88]];
 /// First index of the own and the other side's pieces on the board, in board order. The king's is that of KP.
-const BOARDS: [[i32; PieceKind::COUNT]; 2] = [
+pub(super) const BOARDS: [[i32; PieceKind::COUNT]; 2] = [
     [1548, 1224, 900, 738, 576, 414, 252, 90, 1386, 1062, 738, 738, 738, 738],
     [1629, 1305, 981, 819, 657, 495, 333, 171, 1467, 1143, 819, 819, 819, 819],
 ];
@@ -151,27 +152,66 @@ const fn halves(pair: Pair) -> [i32; 2] {
     [pair as i32, (pair >> 32) as i32]
 }
 
+/// Writes the lists of all pieces but kings, a number added to each index, filled up with [`PAD`]; gives how many there
+/// are.
+#[inline]
+pub(super) fn men(
+    board: &Board<'_>,
+    view: View,
+    add: [i32; 2],
+    own: &mut [i32; MEN],
+    other: &mut [i32; MEN],
+) -> usize {
+    let mut men = Men::NONE;
+    men.collect(board, view);
+    men.write(add, own, other);
+    men.count
+}
+
 /// Writes a row of HalfKP: the mover's list and its opponent's, filled up with [`PAD`] (features.md §4).
 #[inline]
 pub fn halfkp(board: &Board<'_>, view: View, own: &mut [i32; HALFKP_WIDTH], other: &mut [i32; HALFKP_WIDTH]) {
+    halfkp_by(men, board, view, own, other);
+}
+
+/// What writes both lists of all pieces but kings.
+pub trait Lists: Fn(&Board<'_>, View, [i32; 2], &mut [i32; MEN], &mut [i32; MEN]) -> usize {}
+impl<F: Fn(&Board<'_>, View, [i32; 2], &mut [i32; MEN], &mut [i32; MEN]) -> usize> Lists for F {}
+
+/// The same by another way to the lists.
+#[inline(always)]
+pub(crate) fn halfkp_by(
+    lists: impl Lists,
+    board: &Board<'_>,
+    view: View,
+    own: &mut [i32; HALFKP_WIDTH],
+    other: &mut [i32; HALFKP_WIDTH],
+) {
     let (mover, squares) = (view.mover(), view.squares());
     let king = i32::from(squares[board.king(mover)]);
     let enemy = 80 - i32::from(squares[board.king(mover.flip())]);
-    let mut men = Men::NONE;
-    men.collect(board, view);
-    men.write([king * INPUTS, enemy * INPUTS], own, other);
+    lists(board, view, [king * INPUTS, enemy * INPUTS], own, other);
 }
 
 /// Writes a row of KP: the pieces, the own king, the other king, filled up with [`PAD`] (features.md §5).
 #[inline]
 pub fn kp(board: &Board<'_>, view: View, own: &mut [i32; KP_WIDTH], other: &mut [i32; KP_WIDTH]) {
+    kp_by(men, board, view, own, other);
+}
+
+/// The same by another way to the lists.
+#[inline(always)]
+pub(crate) fn kp_by(
+    lists: impl Lists,
+    board: &Board<'_>,
+    view: View,
+    own: &mut [i32; KP_WIDTH],
+    other: &mut [i32; KP_WIDTH],
+) {
     const OWN: i32 = BOARDS[0][PieceKind::King as usize];
     const OTHER: i32 = BOARDS[1][PieceKind::King as usize];
     let (Some(own_men), Some(other_men)) = (own.first_chunk_mut(), other.first_chunk_mut()) else { return };
-    let mut men = Men::NONE;
-    men.collect(board, view);
-    men.write([0, 0], own_men, other_men);
-    let n = men.count;
+    let n = lists(board, view, [0, 0], own_men, other_men);
     let (mover, squares) = (view.mover(), view.squares());
     let king = i32::from(squares[board.king(mover)]);
     let enemy = i32::from(squares[board.king(mover.flip())]);

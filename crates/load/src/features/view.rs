@@ -12,7 +12,7 @@ pub struct View {
 const SQUARES: usize = Square::COUNT;
 
 /// By mover and mirror: the view's square of each square of stream.md §4.1.
-static TABLES: [[[u8; SQUARES]; 2]; 2] = {
+pub(super) static TABLES: [[[u8; SQUARES]; 2]; 2] = {
     let mut tables = [[[0; SQUARES]; 2]; 2];
     let mut square = 0u8;
     while (square as usize) < SQUARES {
@@ -46,6 +46,12 @@ impl View {
     #[must_use]
     pub const fn mover(self) -> Color {
         self.mover
+    }
+
+    /// Whether left and right are exchanged.
+    #[must_use]
+    pub const fn is_mirrored(self) -> bool {
+        self.mirrored
     }
 
     /// The view's square, 0..81, of each packed square: file-major from the viewer's 1a, a file being nine squares.
