@@ -65,7 +65,8 @@ pub fn put_features(out: &Bound<'_, PyDict>, features: Features, rows: usize) ->
             put(out, "first", first, [rows, PLANES1, SIDE, SIDE])?;
             put(out, "second", second, [rows, PLANES2, SIDE, SIDE])
         }
-        Features::Floats { first, second } => {
+        Features::Floats(planes) => {
+            let (first, second) = planes.into_arrays();
             put(out, "first", first, [rows, PLANES1, SIDE, SIDE])?;
             put(out, "second", second, [rows, PLANES2, SIDE, SIDE])
         }

@@ -1,6 +1,6 @@
 //! A batch and its arrays, which are kept from batch to batch.
 
-use crate::features::{BITS1, BITS2, HALFKP_WIDTH, KP_WIDTH, LABELS, PAD, PLANES1, PLANES2};
+use crate::features::{BITS1, BITS2, FloatPlanes, HALFKP_WIDTH, KP_WIDTH, LABELS, PAD, PLANES1, PLANES2};
 use crate::options::{FeatureSet, Options, PolicyTarget};
 use manaka_core::Square;
 use manaka_core::packed::PACKED_LEN;
@@ -57,12 +57,7 @@ pub enum Features {
         second: Vec<u8>,
     },
     /// Planes of 0.0 and 1.0 (features.md §6.1).
-    Floats {
-        /// `rows × 62 × 9 × 9`.
-        first: Vec<f32>,
-        /// `rows × 57 × 9 × 9`.
-        second: Vec<f32>,
-    },
+    Floats(FloatPlanes),
 }
 
 /// The policy target (features.md §8).
@@ -124,7 +119,7 @@ impl Features {
             }
             FeatureSet::PlanesBits => Self::Bits { first: Vec::new(), second: Vec::new() },
             FeatureSet::PlanesU8 => Self::Bytes { first: Vec::new(), second: Vec::new() },
-            FeatureSet::PlanesF32 => Self::Floats { first: Vec::new(), second: Vec::new() },
+            FeatureSet::PlanesF32 => Self::Floats(FloatPlanes::default()),
         };
         if std::mem::discriminant(self) != std::mem::discriminant(&empty) {
             *self = empty;
@@ -146,10 +141,7 @@ impl Features {
                 resize(first, rows * FIRST);
                 resize(second, rows * SECOND);
             }
-            Self::Floats { first, second } => {
-                resize(first, rows * FIRST);
-                resize(second, rows * SECOND);
-            }
+            Self::Floats(planes) => planes.prepare(rows),
         }
     }
 }

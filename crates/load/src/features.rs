@@ -2,6 +2,7 @@
 
 mod attacks;
 mod board;
+mod floats;
 mod halfkp;
 mod label;
 mod planes;
@@ -10,6 +11,9 @@ mod view;
 pub(crate) mod wide;
 
 pub use board::{Board, MEN, PositionFault};
+pub use floats::FloatPlanes;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use floats::Lines;
 pub use halfkp::{
     HALFKP_INPUTS, HALFKP_WIDTH, KP_INPUTS, KP_WIDTH, P_INPUTS, PAD, halfkp, kp, p_in_hand, p_on_board,
 };

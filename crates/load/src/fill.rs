@@ -141,15 +141,64 @@ fn features(part: &Part<'_>, out: &mut Features) -> Result<()> {
         Features::Indices { width, mover, opponent } => indices(part, *width, mover, opponent),
         Features::Bits { first, second } => {
             let (first, second) = (first.as_chunks_mut().0, second.as_chunks_mut().0);
-            let mut planes = Planes::EMPTY;
-            part.boards(|at, board, view| {
-                planes.set(board, view);
-                planes.bits(&mut first[at], &mut second[at]);
-            })
+            planes(part, |at, planes| planes.bits(&mut first[at], &mut second[at]))
         }
-        Features::Bytes { first, second } => unfold(part, first, second),
-        Features::Floats { first, second } => unfold(part, first, second),
+        Features::Bytes { first, second } => {
+            let (first, second) = (first.as_chunks_mut().0, second.as_chunks_mut().0);
+            planes(part, |at, planes| planes.unfold::<u8>(&mut first[at], &mut second[at]))
+        }
+        Features::Floats(floats) => {
+            #[cfg(target_arch = "x86_64")]
+            if features::wide::available()
+                && let Some(lines) = features::Lines::of(floats)
+            {
+                // SAFETY: the processor has what the function is compiled for. `features::floats` has the tests.
+                return unsafe { floats_wide(part, lines) };
+            }
+            let (first, second) = floats.rows_mut();
+            planes(part, |at, planes| planes.unfold(&mut first[at], &mut second[at]))
+        }
     }
+}
+
+/// Calls `write` with the planes of each row and its place in the batch.
+fn planes(part: &Part<'_>, write: impl FnMut(usize, &Planes)) -> Result<()> {
+    #[cfg(target_arch = "x86_64")]
+    if features::wide::available() {
+        // SAFETY: as above.
+        return unsafe { planes_wide(part, write) };
+    }
+    planes_by(part, Board::new, write)
+}
+
+#[inline(always)]
+fn planes_by<'a>(
+    part: &'a Part<'_>,
+    look: impl Fn(&'a [u8; PACKED_LEN]) -> Result<Board<'a>, PositionFault>,
+    mut write: impl FnMut(usize, &Planes),
+) -> Result<()> {
+    let mut planes = Planes::EMPTY;
+    part.boards_by(look, |at, board, view| {
+        planes.set(board, view);
+        write(at, &planes);
+    })
+}
+
+/// The same with AVX-512.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+fn planes_wide(part: &Part<'_>, write: impl FnMut(usize, &Planes)) -> Result<()> {
+    planes_by(part, |packed| features::wide::board(packed), write)
+}
+
+/// Lines that change.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,popcnt,lzcnt")]
+fn floats_wide(part: &Part<'_>, mut lines: features::Lines<'_>) -> Result<()> {
+    let filled =
+        planes_by(part, |packed| features::wide::board(packed), |at, planes| lines.write(at, planes));
+    lines.finish();
+    filled
 }
 
 fn indices(part: &Part<'_>, width: usize, mover: &mut [i32], opponent: &mut [i32]) -> Result<()> {
@@ -186,15 +235,6 @@ fn indices_wide(part: &Part<'_>, width: usize, mover: &mut [i32], opponent: &mut
             features::halfkp_by(men, board, view, &mut mover[at], &mut opponent[at]);
         })
     }
-}
-
-fn unfold<T: features::Unfolded>(part: &Part<'_>, first: &mut [T], second: &mut [T]) -> Result<()> {
-    let (first, second) = (first.as_chunks_mut().0, second.as_chunks_mut().0);
-    let mut planes = Planes::EMPTY;
-    part.boards(|at, board, view| {
-        planes.set(board, view);
-        planes.unfold(&mut first[at], &mut second[at]);
-    })
 }
 
 fn policy(part: &Part<'_>, out: &mut Policy) -> Result<()> {

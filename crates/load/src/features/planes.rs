@@ -15,6 +15,9 @@ pub const BITS1: usize = (PLANES1 * Square::COUNT).div_ceil(8);
 pub const BITS2: usize = PLANES2.div_ceil(8);
 const _: () = assert!(BITS1 == 628 && BITS2 == 8);
 
+/// Words of the first planes, a bit a square, with room for bits in front of them and for whole registers of eight words.
+pub(super) const WORDS: usize = (PLANES1 * Square::COUNT + 63).div_ceil(64 * 8) * 8;
+
 const KINDS: usize = PieceKind::COUNT;
 /// Planes of one side.
 const SIDE_PLANES: usize = PLANES1 / 2;
@@ -39,7 +42,14 @@ impl Planes {
     /// No piece anywhere: what [`Planes::set`] is called on.
     pub const EMPTY: Self = Self { first: [0; PLANES1], second: 0 };
 
+    /// Any planes.
+    #[cfg(test)]
+    pub(super) const fn of(first: [Bitboard; PLANES1], second: u64) -> Self {
+        Self { first, second }
+    }
+
     /// Makes the planes of a position.
+    #[inline]
     pub fn set(&mut self, board: &Board<'_>, view: View) {
         let (mover, squares) = (view.mover(), view.squares());
         let mut men = [[0; KINDS_ROOM]; 2];
@@ -75,16 +85,22 @@ impl Planes {
         self.second |= u64::from(check) << CHECK;
     }
 
-    /// Writes both bit-packed forms (features.md §6.2).
-    pub fn bits(&self, first: &mut [u8; BITS1], second: &mut [u8; BITS2]) {
+    /// The planes that are all zeros or all ones, a bit each.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) const fn whole(&self) -> u64 {
+        self.second
+    }
+
+    /// The first planes a bit a square, behind fewer than 64 bits of 0.
+    #[inline]
+    pub(super) fn words(&self, zeros: usize) -> [u64; WORDS] {
         #[expect(clippy::cast_possible_truncation, reason = "halves")]
         const fn halves(board: Bitboard) -> (u64, u64) {
             (board as u64, (board >> 64) as u64)
         }
-        const WORDS: usize = (PLANES1 * Square::COUNT).div_ceil(64) + 1;
         let mut words = [0u64; WORDS];
         // Bits behind the last whole word, which are fewer than 64.
-        let (mut word, mut held, mut rest) = (0, 0, 0);
+        let (mut word, mut held, mut rest) = (0, zeros, 0);
         for &board in &self.first {
             let (low, high) = halves(board);
             words[word] = rest | low << held;
@@ -102,6 +118,13 @@ impl Planes {
             }
         }
         words[word] = rest;
+        words
+    }
+
+    /// Writes both bit-packed forms (features.md §6.2).
+    #[inline]
+    pub fn bits(&self, first: &mut [u8; BITS1], second: &mut [u8; BITS2]) {
+        let words = self.words(0);
         let (eights, last) = first.as_chunks_mut::<8>();
         for (bytes, word) in eights.iter_mut().zip(words) {
             *bytes = word.to_le_bytes();

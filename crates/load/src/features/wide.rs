@@ -183,10 +183,12 @@ pub fn men(
     other: &mut [i32; HALFKP_WIDTH],
 ) -> usize {
     let counting = bytes(&COUNTING);
-    // The registers' lanes from `from` on are those of `front` from its first on.
+    // `front` up to the lane `from`, and `more` from there on.
     let behind = |front: __m512i, from: u32, more: __m512i| {
+        #[expect(clippy::cast_possible_truncation, reason = "up to 38")]
+        let shift = (from as u8).cast_signed();
         let lanes = !0u64 << (from & 63);
-        let at = _mm512_sub_epi8(counting, _mm512_set1_epi8((from as u8).cast_signed()));
+        let at = _mm512_sub_epi8(counting, _mm512_set1_epi8(shift));
         _mm512_mask_permutexvar_epi8(front, lanes, at, more)
     };
 
@@ -267,7 +269,10 @@ mod tests {
     /// Kings, then pieces by square, kind and owner where there is room, the others in hand; a byte set to anything.
     fn positions() -> impl Strategy<Value = [u8; PACKED_LEN]> {
         let kings = (0usize..81, 0usize..81);
-        let men = proptest::collection::vec((0usize..120, 0usize..13, any::<bool>()), 0..39);
+        let men = (0usize..4).prop_flat_map(|empty| {
+            // What has no square of the board goes to a hand: from what finds its square taken to four men in five.
+            proptest::collection::vec((0..81 + 110 * empty, 0usize..13, any::<bool>()), 0..39)
+        });
         let wrong = proptest::option::weighted(0.2, (0usize..PACKED_LEN, any::<u8>()));
         (kings, men, any::<bool>(), wrong).prop_map(|((black, white), men, side, wrong)| {
             let mut bytes = [0; PACKED_LEN];

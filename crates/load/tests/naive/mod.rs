@@ -251,14 +251,14 @@ pub fn outs(batch: &Batch) -> Vec<Out> {
                     out.first = first[row * 5022..(row + 1) * 5022].to_vec();
                     out.second = second[row * 4617..(row + 1) * 4617].to_vec();
                 }
-                Features::Floats { first, second } => {
+                Features::Floats(planes) => {
                     let bytes = |all: &[f32]| {
                         all.iter()
                             .map(|&number| if number == 1.0 { 1 } else { u8::from(number != 0.0) * 2 })
                             .collect()
                     };
-                    out.first = bytes(&first[row * 5022..(row + 1) * 5022]);
-                    out.second = bytes(&second[row * 4617..(row + 1) * 4617]);
+                    out.first = bytes(&planes.first()[row * 5022..(row + 1) * 5022]);
+                    out.second = bytes(&planes.second()[row * 4617..(row + 1) * 4617]);
                 }
             }
             match &batch.policy {
