@@ -63,7 +63,7 @@ static RAYS: [[Bitboard; Square::COUNT]; 8] = {
 };
 
 /// The squares from `square` on in a direction, up to and including the first that is occupied.
-#[inline]
+#[inline(always)]
 pub const fn ray(dir: Dir, square: usize, occupied: Bitboard) -> Bitboard {
     let ray = RAYS[dir as usize][square % Square::COUNT];
     let blockers = ray & occupied;
@@ -137,7 +137,7 @@ impl Attacks {
     }
 
     /// Adds rays of each of the pieces of a kind.
-    #[inline]
+    #[inline(always)]
     fn slide(&mut self, kind: usize, men: Bitboard, occupied: Bitboard, dirs: &[Dir]) {
         let mut left = men;
         while left != 0 {
@@ -153,15 +153,28 @@ impl Attacks {
 }
 
 /// The attacks of a side, the viewer's (0) or its opponent's (1), whose pieces stand on these squares by board kind.
-#[inline]
+#[inline(always)]
 pub fn attacks(men: &[Bitboard; KINDS_ROOM], side: usize, occupied: Bitboard) -> Attacks {
+    if side == 0 {
+        attacks_by(men, occupied, up, down, Dir::Up)
+    } else {
+        attacks_by(men, occupied, down, up, Dir::Down)
+    }
+}
+
+/// The same for a side that goes `forward`.
+#[inline(always)]
+fn attacks_by(
+    men: &[Bitboard; KINDS_ROOM],
+    occupied: Bitboard,
+    forward: impl Fn(Bitboard) -> Bitboard,
+    back: impl Fn(Bitboard) -> Bitboard,
+    lance: Dir,
+) -> Attacks {
     use PieceKind::{
         Bishop, Dragon, Gold, Horse, King, Knight, Lance, Pawn, ProKnight, ProLance, ProPawn, ProSilver,
         Rook, Silver,
     };
-    type Shift = fn(Bitboard) -> Bitboard;
-    let (forward, back, lance): (Shift, Shift, _) =
-        if side == 0 { (up, down, Dir::Up) } else { (down, up, Dir::Down) };
     let mut found = Attacks { of_kind: [0; KINDS_ROOM], counts: [0; COUNTS] };
     let of = |kind: PieceKind| men[kind as usize];
 

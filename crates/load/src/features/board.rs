@@ -123,7 +123,7 @@ impl<'a> Board<'a> {
     }
 
     /// Calls `with` for every piece on the board, in the order of packed squares: the square, below 81, and its byte.
-    #[inline]
+    #[inline(always)]
     pub fn pieces(&self, mut with: impl FnMut(usize, u8)) {
         #[expect(clippy::cast_possible_truncation, reason = "halves")]
         let halves = [(0, self.occupied as u64), (64, (self.occupied >> 64) as u64)];
@@ -137,7 +137,7 @@ impl<'a> Board<'a> {
     }
 
     /// Calls `with` for every kind in a side's hand, in hand order: the kind's index and how many, at least one.
-    #[inline]
+    #[inline(always)]
     pub fn hand(&self, color: Color, mut with: impl FnMut(usize, u8)) {
         let from = match color {
             Color::Black => BLACK_HAND.start,

@@ -165,22 +165,27 @@ mod lines {
     fn first(row: &mut [f32; FIRST], held: &mut [u64; super::super::planes::WORDS], planes: &Planes) {
         let phase = phase(row);
         let new = planes.words(phase);
-        // 32 lines in a register, and their changes in half a word.
-        let (news, _) = new.as_chunks::<8>();
-        let (olds, _) = held.as_chunks::<8>();
+        // 32 lines in a register; the changes of 64 in a word.
+        let (news, _) = new.as_chunks::<16>();
+        let (olds, _) = held.as_chunks::<16>();
         for (part, (new, old)) in news.iter().zip(olds).enumerate() {
-            // SAFETY: each reads the 64 bytes of eight words; no alignment is asked for.
-            let mut changed = unsafe {
-                _mm512_cmpneq_epi16_mask(
-                    _mm512_loadu_si512(new.as_ptr().cast()),
-                    _mm512_loadu_si512(old.as_ptr().cast()),
-                )
+            let differ = |half: usize| {
+                let (new, old) = (&new[8 * half..], &old[8 * half..]);
+                // SAFETY: each reads the 64 bytes of eight words of sixteen; no alignment is asked for.
+                let changed = unsafe {
+                    _mm512_cmpneq_epi16_mask(
+                        _mm512_loadu_si512(new.as_ptr().cast()),
+                        _mm512_loadu_si512(old.as_ptr().cast()),
+                    )
+                };
+                u64::from(changed)
             };
+            let mut changed = differ(0) | differ(1) << 32;
             while changed != 0 {
                 let line = changed.trailing_zeros() as usize;
                 changed &= changed - 1;
-                let ones = (new[line / 4 % 8] >> (line % 4 * 16) & 0xFFFF) as u16;
-                put(row, phase, part * 32 + line, ones);
+                let ones = (new[line / 4] >> (line % 4 * 16) & 0xFFFF) as u16;
+                put(row, phase, part * 64 + line, ones);
             }
         }
         *held = new;

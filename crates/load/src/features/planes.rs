@@ -49,7 +49,7 @@ impl Planes {
     }
 
     /// Makes the planes of a position.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, board: &Board<'_>, view: View) {
         let (mover, squares) = (view.mover(), view.squares());
         let mut men = [[0; KINDS_ROOM]; 2];
@@ -92,7 +92,7 @@ impl Planes {
     }
 
     /// The first planes a bit a square, behind fewer than 64 bits of 0.
-    #[inline]
+    #[inline(always)]
     pub(super) fn words(&self, zeros: usize) -> [u64; WORDS] {
         #[expect(clippy::cast_possible_truncation, reason = "halves")]
         const fn halves(board: Bitboard) -> (u64, u64) {
