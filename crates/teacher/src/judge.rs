@@ -213,7 +213,7 @@ impl<'t> Judge<'t> {
         }
     }
 
-    /// bad_sfen. In strict mode the position is on the board afterwards.
+    /// bad_sfen. In strict mode the trail is at the position afterwards.
     fn position<'r>(&mut self, sfen: &[u8]) -> Result<Packed, Refusal<'r>> {
         if sfen.len() > MAX_SFEN_TEXT {
             return Err(Refusal::LongSfen);
@@ -245,12 +245,12 @@ impl<'t> Judge<'t> {
     }
 
     /// no_legal_moves and illegal_candidate. A legal candidate disproves the first, so it is asked only after one failed.
-    fn legality<'r>(&self) -> Result<(), Refusal<'r>> {
-        let Some(board) = self.trail.as_ref().map(Trail::board) else { return Ok(()) };
+    fn legality<'r>(&mut self) -> Result<(), Refusal<'r>> {
+        let Some(trail) = &mut self.trail else { return Ok(()) };
         for (index, &code) in self.codes.iter().enumerate() {
             let mv = Move16::from_bits(code);
-            if !board.is_legal(mv) {
-                return Err(if board.has_legal_move() {
+            if !trail.is_legal(mv) {
+                return Err(if trail.has_legal_move() {
                     Refusal::Illegal { index, mv }
                 } else {
                     Refusal::NoLegalMoves
