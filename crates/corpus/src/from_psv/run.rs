@@ -57,9 +57,11 @@ pub fn from_psv(
         files: Vec::new(),
     };
     let collector = Collector { report, last_ply: None, files: Files::create(out)? };
-    let encoder =
-        GroupEncoder::new(GroupEncoder::DEFAULT_ZSTD_LEVEL).map_err(|error| WriteError::of(out, error))?;
-    run(&inputs, cut, options, &encoder, collector, progress)
+    let encoders = (0..options.threads.get())
+        .map(|_| GroupEncoder::new(GroupEncoder::DEFAULT_ZSTD_LEVEL))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| WriteError::of(out, error))?;
+    run(&inputs, cut, options, encoders, collector, progress)
 }
 
 /// A row group on its way to the threads.
@@ -83,7 +85,7 @@ fn run(
     inputs: &[Input],
     cut: Cut,
     options: &PsvOptions,
-    encoder: &GroupEncoder,
+    encoders: Vec<GroupEncoder>,
     mut collector: Collector,
     progress: &dyn Progress,
 ) -> Result<Report, FromPsvError> {
@@ -100,7 +102,7 @@ fn run(
     thread::scope(move |scope| {
         let reading = results.clone();
         scope.spawn(move || read(inputs, cut, layout, &permit, &jobs, &reading));
-        for _ in 0..threads {
+        for encoder in encoders {
             let (job, results) = (job.clone(), results.clone());
             let worker = Worker {
                 inputs,
@@ -178,7 +180,7 @@ struct Judged {
 /// One thread's tools.
 struct Worker<'a> {
     inputs: &'a [Input],
-    encoder: &'a GroupEncoder,
+    encoder: GroupEncoder,
     layout: Layout,
     judge: Judge,
     rows: RowGroup,
