@@ -12,6 +12,9 @@ mod group;
 mod hybrid;
 mod text;
 
+#[cfg(test)]
+pub(crate) use hybrid::encode as encode_hybrid;
+
 pub use encode::{EncodedGroup, GroupEncoder};
 pub use file::{CorpusWriter, FileSummary, WriteError};
 pub use group::{CorpusRow, RowGroup};

@@ -109,6 +109,22 @@ pub(crate) static RAYS: [[Squares; Square::COUNT]; DIRECTIONS] = {
     rays
 };
 
+/// By square: all that lie in one of the directions.
+pub(crate) static LINES: [Squares; Square::COUNT] = {
+    let mut lines = [0; Square::COUNT];
+    let mut from = 0;
+    while from < DIRECTIONS * Square::COUNT {
+        lines[from / DIRECTIONS] |= RAYS[from % DIRECTIONS][from / DIRECTIONS];
+        from += 1;
+    }
+    lines
+};
+
+/// Whether the piece of a board byte goes further than a step or a jump.
+pub(crate) const fn is_long(byte: u8) -> bool {
+    byte & 0xE0 == 0 && GAITS[byte as usize].far != 0
+}
+
 /// The square of a set, which lies in one direction of some square, that is nearest to it; `None` for an empty set.
 pub(crate) const fn nearest(direction: usize, set: Squares) -> Option<usize> {
     if set == 0 {

@@ -4,7 +4,9 @@
 //! be asked about (attack tables, hashes, a history of moves) costs several times what five moves take to prove.
 
 use crate::board::Unplayable;
-use crate::lines::{ALL, DIRECTIONS, KNIGHT, RAYS, Squares, Way, ZONE, bit, dead, inside, nearest};
+use crate::lines::{
+    ALL, DIRECTIONS, KNIGHT, LINES, RAYS, Squares, Way, ZONE, bit, dead, inside, is_long, nearest,
+};
 use manaka_core::packed::{BOARD, EMPTY, WHITE_BIT, board_byte};
 use manaka_core::{Color, HandKind, Move16, Packed, PieceKind, Square};
 
@@ -13,6 +15,8 @@ use manaka_core::{Color, HandKind, Move16, Packed, PieceKind, Square};
 pub(crate) struct Prover {
     packed: Packed,
     occupied: Squares,
+    /// By colour: lances, bishops, rooks, horses and dragons.
+    long: [Squares; 2],
     /// By colour.
     kings: [usize; 2],
     /// Where a move of another piece than the king must end: anywhere, or where it answers the check. Nowhere in a
@@ -39,6 +43,7 @@ impl Prover {
         let mut prover = Self {
             packed: *packed,
             occupied: 0,
+            long: [0; 2],
             kings: [0; 2],
             targets: ALL,
             pinned: 0,
@@ -46,6 +51,9 @@ impl Prover {
         };
         for (square, &byte) in packed.as_bytes()[BOARD].iter().enumerate() {
             prover.occupied |= if byte == EMPTY { 0 } else { bit(square) };
+            if is_long(byte) {
+                prover.long[usize::from(byte & WHITE_BIT != 0)] |= bit(square);
+            }
             if byte & !WHITE_BIT == PieceKind::King as u8 {
                 prover.kings[usize::from(byte & WHITE_BIT != 0)] = square;
             }
@@ -54,7 +62,7 @@ impl Prover {
         if prover.attacked(prover.kings[mover.flip() as usize], mover, prover.occupied) {
             return Err(Unplayable::OpponentInCheck);
         }
-        prover.look();
+        prover.look(None);
         Ok(prover)
     }
 
@@ -67,51 +75,77 @@ impl Prover {
     /// from a playable position to a playable one.
     pub(crate) fn advance(&mut self, mv: Move16, next: &Packed) {
         debug_assert!(self.is_legal(mv) && self.packed.after(mv) == Some(*next));
-        if let Some(to) = mv.to_square() {
-            self.occupied |= bit(to.index());
-            if let Some(from) = mv.from_square() {
-                self.occupied &= !bit(from.index());
-                if let Some(king) = self.kings.iter_mut().find(|king| **king == from.index()) {
-                    *king = to.index();
+        self.packed = *next;
+        let mut moved = None;
+        if let Some(to) = mv.to_square().map(Square::index) {
+            moved = Some(to);
+            let mut left = bit(to);
+            self.occupied |= bit(to);
+            if let Some(from) = mv.from_square().map(Square::index) {
+                left |= bit(from);
+                self.occupied &= !bit(from);
+                if let Some(king) = self.kings.iter_mut().find(|king| **king == from) {
+                    *king = to;
+                }
+            }
+            let byte = self.byte(to);
+            for (long, color) in self.long.iter_mut().zip(Color::ALL) {
+                *long &= !left;
+                if is_long(byte) && is(byte, color) {
+                    *long |= bit(to);
                 }
             }
         }
-        self.packed = *next;
-        self.look();
+        self.look(moved);
     }
 
     fn byte(&self, square: usize) -> u8 {
         self.packed.as_bytes()[BOARD][square]
     }
 
-    /// Finds checks and pins.
-    fn look(&mut self) {
+    /// Finds checks and pins. `moved` is where the last move led: no other piece gives check from nearby.
+    fn look(&mut self, moved: Option<usize>) {
         let mover = self.packed.side();
         let king = self.kings[mover as usize];
         let (mut checks, mut answers) = (0, ALL);
-        self.pinned = 0;
-        for (direction, rays) in RAYS.iter().enumerate() {
-            let ray = rays[king] & self.occupied;
-            let Some(first) = nearest(direction, ray) else { continue };
-            let byte = self.byte(first);
-            if !is(byte, mover) {
-                if Way::between(first, king).suits(byte) {
-                    checks += 1;
-                    answers = inside(direction, king, first) | bit(first);
-                }
-                continue;
+        let mut near = |checker: usize| {
+            let (byte, way) = (self.packed.as_bytes()[BOARD][checker], Way::between(checker, king));
+            if is(byte, mover.flip()) && !is_long(byte) && way.is_near() && way.suits(byte) {
+                checks += 1;
+                answers = bit(checker);
             }
-            let Some(second) = nearest(direction, ray & !bit(first)) else { continue };
-            let byte = self.byte(second);
-            // Something stands in between, so it is a long way.
-            if !is(byte, mover) && Way::between(second, king).suits(byte) {
-                self.pinned |= bit(first);
-                self.pins[direction] = inside(direction, king, second) | bit(second);
+        };
+        match moved {
+            Some(moved) => near(moved),
+            None => {
+                let steps = RAYS.iter().enumerate();
+                steps.filter_map(|(direction, rays)| nearest(direction, rays[king])).for_each(&mut near);
+                KNIGHT[mover as usize][king]
+                    .into_iter()
+                    .map(usize::from)
+                    .filter(|&from| from < Square::COUNT)
+                    .for_each(near);
             }
         }
-        for knight in self.knights(king, mover.flip()) {
-            checks += 1;
-            answers = bit(knight);
+        self.pinned = 0;
+        let mut rest = self.long[mover.flip() as usize] & LINES[king];
+        while rest != 0 {
+            let attacker = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let way = Way::between(king, attacker);
+            if !Way::between(attacker, king).suits(self.byte(attacker)) {
+                continue;
+            }
+            let line = inside(way.direction(), king, attacker);
+            let between = line & self.occupied;
+            if between == 0 {
+                checks += 1;
+                answers = line | bit(attacker);
+            } else if between & (between - 1) == 0 && is(self.byte(between.trailing_zeros() as usize), mover)
+            {
+                self.pinned |= between;
+                self.pins[way.direction()] = line | bit(attacker);
+            }
         }
         self.targets = match checks {
             0 => ALL,
@@ -210,7 +244,7 @@ impl Prover {
     fn pawn_drop_mates(&self, mv: Move16, to: usize) -> bool {
         let Some(next) = self.packed.after(mv) else { return false };
         let mut reply = Self { packed: next, occupied: self.occupied | bit(to), ..self.clone() };
-        reply.look();
+        reply.look(Some(to));
         let defender = next.side();
         let king = reply.kings[defender as usize];
         let escapes = (0..Square::COUNT).any(|square| reply.is_legal_on_board(king, square, false));

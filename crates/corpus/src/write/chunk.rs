@@ -67,7 +67,9 @@ impl<'c> Chunk<'c> {
         dictionary: Option<(&[u8], u32)>,
     ) -> Result<(Bytes, ColumnCloseResult)> {
         let Self { compressor, encoding, pages, rows } = self;
-        let mut sink = TrackedWrite::new(Vec::new());
+        let room = pages.iter().map(|page| page.compressed.len() + HEADER_ROOM).sum::<usize>()
+            + dictionary.map_or(0, |(bytes, _)| bytes.len() + HEADER_ROOM);
+        let mut sink = TrackedWrite::new(Vec::with_capacity(room));
         let mut writer = SerializedPageWriter::new(&mut sink);
         let (mut encodings, mut stats) = (vec![Encoding::RLE], Vec::new());
         let (mut uncompressed, mut compressed, mut values) = (0, 0, 0);
@@ -130,6 +132,9 @@ impl<'c> Chunk<'c> {
         Ok((bytes, close))
     }
 }
+
+/// More than the header of a page takes.
+const HEADER_ROOM: usize = 64;
 
 /// Sizes of a row group in memory are far below the end of either type.
 fn signed(size: u64) -> i64 {

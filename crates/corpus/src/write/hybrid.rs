@@ -9,7 +9,7 @@ const GROUPS: usize = 63;
 ///
 /// Eight equal values that begin where a group would make a run, of as many as follow; all others are packed in groups of
 /// eight. That is what the parquet crate writes, byte for byte.
-pub(super) fn encode(values: &[u16], width: u32, out: &mut Vec<u8>) {
+pub(crate) fn encode(values: &[u16], width: u32, out: &mut Vec<u8>) {
     let mut rest = values;
     // Groups that are packed but stand behind no header yet.
     let mut packed = Packed { header: None, groups: 0 };
