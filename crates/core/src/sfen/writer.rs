@@ -10,19 +10,19 @@ struct Letters {
     /// Its letters, first letter lowest. `?` for a byte that names no piece.
     text: [u8; 2],
     len: u8,
-    /// Whether there is nothing on it, and it is counted instead.
-    empty: bool,
+    /// All ones when there is nothing on it, and it is counted instead; else 0.
+    empty: u8,
 }
 
 /// By board byte.
 static SQUARES: [Letters; 256] = {
-    let mut squares = [Letters { text: [b'?', 0], len: 1, empty: false }; 256];
-    squares[EMPTY as usize] = Letters { text: [0; 2], len: 0, empty: true };
+    let mut squares = [Letters { text: [b'?', 0], len: 1, empty: 0 }; 256];
+    squares[EMPTY as usize] = Letters { text: [0; 2], len: 0, empty: !0 };
     let mut i = 0;
     while i < 2 * PieceKind::COUNT {
         let (color, kind) = (Color::ALL[i % 2], PieceKind::ALL[i / 2]);
         let name = kind.sfen().as_bytes();
-        let mut letters = Letters { text: [0; 2], len: 0, empty: false };
+        let mut letters = Letters { text: [0; 2], len: 0, empty: 0 };
         while (letters.len as usize) < name.len() {
             let letter = name[letters.len as usize];
             let letter = if matches!(color, Color::White) { letter.to_ascii_lowercase() } else { letter };
@@ -120,10 +120,10 @@ impl Rank {
         let mut empty = 0u8;
         for file in 0..9 {
             let square = &SQUARES[usize::from(bytes[file * 9 + rank])];
-            at += usize::from(!square.empty & (empty > 0));
-            empty = if square.empty { empty + 1 } else { 0 };
-            let letters = if square.empty { [b'0' + empty, 0] } else { square.text };
-            text[at..at + 2].copy_from_slice(&letters);
+            at += usize::from(u8::from(empty != 0) & !square.empty);
+            empty = (empty + 1) & square.empty;
+            let [first, second] = square.text;
+            text[at..at + 2].copy_from_slice(&[first | (b'0' + empty) & square.empty, second]);
             at += usize::from(square.len);
         }
         at += usize::from(empty > 0);

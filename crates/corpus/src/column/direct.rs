@@ -21,8 +21,13 @@ pub(crate) trait Values {
     /// Reads a dictionary of `count` values.
     fn dictionary(&self, bytes: Bytes, count: u32) -> Result<Self::Dictionary, Cause>;
 
-    /// Appends a value of the dictionary.
-    fn index(&self, dictionary: &Self::Dictionary, index: u32, out: &mut Self::Out) -> Result<(), Cause>;
+    /// Appends values of the dictionary.
+    fn indices(
+        &self,
+        dictionary: &Self::Dictionary,
+        indices: impl Iterator<Item = Result<u32, Cause>>,
+        out: &mut Self::Out,
+    ) -> Result<(), Cause>;
 
     /// Appends the value at the front of the bytes and moves behind it.
     fn plain(&self, bytes: &[u8], at: &mut usize, out: &mut Self::Out) -> Result<(), Cause>;
@@ -31,11 +36,15 @@ pub(crate) trait Values {
 /// Texts: four bytes of length, then as many bytes.
 pub(crate) struct Text;
 
-/// A dictionary's bytes, and where its texts begin and end.
+/// Bytes of a dictionary that every batch may have a copy of, in place of its texts one by one. Those of moves have 100 KB
+/// at most.
+const SHARED: usize = 256 << 10;
+
+/// A dictionary's bytes, and the beginnings and lengths of its texts.
 #[derive(Default)]
 pub(crate) struct TextDictionary {
     bytes: Bytes,
-    spans: Vec<(usize, usize)>,
+    spans: Vec<(u32, u32)>,
 }
 
 impl Values for Text {
@@ -45,14 +54,33 @@ impl Values for Text {
     fn dictionary(&self, bytes: Bytes, count: u32) -> Result<TextDictionary, Cause> {
         let (mut spans, mut at) = (Vec::new(), 0);
         for _ in 0..count {
-            spans.push(span(&bytes, &mut at)?);
+            let (start, end) = span(&bytes, &mut at)?;
+            let [start, len] = [start, end - start].map(u32::try_from);
+            spans.push((start.map_err(|_| cut())?, len.map_err(|_| cut())?));
         }
         Ok(TextDictionary { bytes, spans })
     }
 
-    fn index(&self, dictionary: &TextDictionary, index: u32, out: &mut Texts) -> Result<(), Cause> {
-        let &(start, end) = dictionary.spans.get(index as usize).ok_or_else(no_such_value)?;
-        out.push(&dictionary.bytes[start..end])
+    fn indices(
+        &self,
+        dictionary: &TextDictionary,
+        indices: impl Iterator<Item = Result<u32, Cause>>,
+        out: &mut Texts,
+    ) -> Result<(), Cause> {
+        let span = |index: u32| dictionary.spans.get(index as usize).copied().ok_or_else(no_such_value);
+        if dictionary.bytes.len() > SHARED {
+            for index in indices {
+                let (start, len) = span(index?)?;
+                out.push(&dictionary.bytes[start as usize..][..len as usize])?;
+            }
+            return Ok(());
+        }
+        let base = out.dictionary(&dictionary.bytes)?;
+        for index in indices {
+            let (start, len) = span(index?)?;
+            out.push_span(base + start, len);
+        }
+        Ok(())
     }
 
     fn plain(&self, bytes: &[u8], at: &mut usize, out: &mut Texts) -> Result<(), Cause> {
@@ -97,8 +125,15 @@ impl<const WIDTH: usize> Values for Int<WIDTH> {
         Ok(values)
     }
 
-    fn index(&self, dictionary: &Vec<i64>, index: u32, out: &mut Ints) -> Result<(), Cause> {
-        out.push(*dictionary.get(index as usize).ok_or_else(no_such_value)?);
+    fn indices(
+        &self,
+        dictionary: &Vec<i64>,
+        indices: impl Iterator<Item = Result<u32, Cause>>,
+        out: &mut Ints,
+    ) -> Result<(), Cause> {
+        for index in indices {
+            out.push(*dictionary.get(index? as usize).ok_or_else(no_such_value)?);
+        }
         Ok(())
     }
 
@@ -176,18 +211,11 @@ impl<V: Values> Direct<V> {
         let Self { values, dictionary, page: DataPage { bytes, plain, indices, .. }, .. } = self;
         match (indices, dictionary) {
             (Some(indices), Some(dictionary)) => {
-                for _ in 0..count {
-                    let index = indices.next(bytes).ok_or_else(cut)?;
-                    values.index(dictionary, index, out)?;
-                }
+                let indices = (0..count).map(|_| indices.next(bytes).ok_or_else(cut));
+                values.indices(dictionary, indices, out)
             }
-            _ => {
-                for _ in 0..count {
-                    values.plain(bytes, plain, out)?;
-                }
-            }
+            _ => (0..count).try_for_each(|_| values.plain(bytes, plain, out)),
         }
-        Ok(())
     }
 
     /// Reads `rows` rows of a flat column.
@@ -200,8 +228,9 @@ impl<V: Values> Direct<V> {
             }
             let DataPage { bytes, def, left: levels, .. } = &mut self.page;
             let most = left.min(*levels);
-            let mut taken = if value == 0 { most } else { def.take_run(value, most, bytes) };
+            let mut taken = if value == 0 { most } else { def.run_of(value, bytes).min(most) };
             if taken > 0 {
+                def.skip_run(taken);
                 *levels -= taken;
                 self.push(taken, out)?;
             } else {
@@ -228,6 +257,20 @@ impl<V: Values> Direct<V> {
         loop {
             if !self.page()? {
                 return if out.spans.len() == end { Ok(()) } else { Err(ends_early()) };
+            }
+            let page = &mut self.page;
+            if self.ahead.is_none() {
+                // Most lists have elements, and none is null.
+                let most = page.def.run_of(value, &page.bytes).min(page.left);
+                let (taken, done) = page.stretch(most, out, before, end)?;
+                self.push(taken, &mut out.elements)?;
+                if done {
+                    self.ahead = Some(0);
+                    return Ok(());
+                }
+                if taken > 0 {
+                    continue;
+                }
             }
             let page = &mut self.page;
             let rep = match self.ahead.take() {
@@ -272,6 +315,40 @@ impl<V: Values> Direct<V> {
 }
 
 impl DataPage {
+    /// Takes the levels of up to `most` values, which all have a value, as far as no row begins that is one too many; says
+    /// how many they are and whether it is because of such a row.
+    fn stretch<S: Nullable>(
+        &mut self,
+        most: u32,
+        out: &mut Lists<S>,
+        before: usize,
+        end: usize,
+    ) -> Result<(u32, bool), Cause> {
+        let start = out.elements.count();
+        let mut at = start;
+        let (mut taken, mut done) = (0, false);
+        while taken < most {
+            let rep = self.rep.next(&self.bytes).ok_or_else(bad_levels)?;
+            if rep == 0 {
+                if out.spans.len() == end {
+                    done = true;
+                    break;
+                }
+                out.spans.push((at, at + 1));
+            } else {
+                match out.spans.get_mut(before..).and_then(<[_]>::last_mut) {
+                    Some((start, end)) if *end == at && *start < at => *end += 1,
+                    _ => return Err(bad_levels()),
+                }
+            }
+            at += 1;
+            taken += 1;
+        }
+        self.def.skip_run(taken);
+        self.left -= taken;
+        Ok((taken, done))
+    }
+
     fn open(leaf: &Leaf, bytes: Bytes, levels: u32, encoding: Encoding) -> Result<Self, Cause> {
         let mut at = 0;
         let mut levels_of = |max: i16| -> Result<Hybrid, Cause> {

@@ -46,19 +46,19 @@ impl Hybrid {
         u32::try_from(word >> shift & ((1 << self.width) - 1)).ok()
     }
 
-    /// How many of the next values, `most` of them looked at, are known to be `value` without looking at each; they are
-    /// taken. 0 says nothing.
+    /// How many of the next values are known to be `value` without looking at each. 0 says nothing.
     #[inline]
-    pub(super) fn take_run(&mut self, value: u32, most: u32, bytes: &[u8]) -> u32 {
-        if self.run == 0 && self.packed == 0 && self.begin(bytes).is_none() {
+    pub(super) fn run_of(&mut self, value: u32, bytes: &[u8]) -> u32 {
+        if self.run == 0 && (self.packed != 0 || self.begin(bytes).is_none()) {
             return 0;
         }
-        if self.value != value {
-            return 0;
-        }
-        let taken = self.run.min(most);
-        self.run -= taken;
-        taken
+        if self.value == value { self.run } else { 0 }
+    }
+
+    /// Passes over so many values of what [`run_of`](Self::run_of) counted.
+    #[inline]
+    pub(super) const fn skip_run(&mut self, count: u32) {
+        self.run = self.run.saturating_sub(count);
     }
 
     /// Reads a header, of runs and groups that hold something.
@@ -156,13 +156,15 @@ mod tests {
             while at < values.len() {
                 if let Some((_, most)) = takes.next() {
                     let most = most.min((values.len() - at) as u32);
-                    let taken = hybrid.take_run(values[at].into(), most, &bytes) as usize;
+                    let taken = hybrid.run_of(values[at].into(), &bytes).min(most);
+                    hybrid.skip_run(taken);
+                    let taken = taken as usize;
                     prop_assert!(values[at..at + taken].iter().all(|&v| v == values[at]));
                     at += taken;
                     if at == values.len() {
                         break;
                     }
-                    prop_assert_eq!(hybrid.take_run(u32::from(values[at]) + 1, 5, &bytes), 0);
+                    prop_assert_eq!(hybrid.run_of(u32::from(values[at]) + 1, &bytes), 0);
                 }
                 prop_assert_eq!(hybrid.next(&bytes), Some(values[at].into()));
                 at += 1;
