@@ -321,6 +321,50 @@ mod tests {
         assert!(page.check(&mut dictionary).is_ok());
     }
 
+    /// What would be misread elsewhere goes to the parquet crate.
+    #[test]
+    fn only_plain_pages_of_version_1_are_read_where_they_lie() {
+        // {1: kind, 2: 9, 3: 9, 5: {1: 7, 2: encoding, 3: levels, 4: levels}}, all zigzag.
+        let data = |encoding: u8, def: u8, rep: u8| {
+            header(&[
+                0x15,
+                0,
+                0x15,
+                18,
+                0x15,
+                18,
+                0x2C,
+                0x15,
+                14,
+                0x15,
+                2 * encoding,
+                0x15,
+                2 * def,
+                0x15,
+                2 * rep,
+                0,
+                0,
+            ])
+            .unwrap()
+        };
+        for encoding in 0..10 {
+            assert_eq!(data(encoding, 3, 3).is_direct(), [0, 2, 8].contains(&encoding), "{encoding}");
+        }
+        assert!(!data(0, 4, 3).is_direct() && !data(0, 3, 4).is_direct());
+        // {1: 2, 2: 9, 3: 9, 7: {1: 1, 2: encoding}}: a dictionary's values do not count as values of the column.
+        let dictionary = |encoding: u8| {
+            header(&[0x15, 4, 0x15, 18, 0x15, 18, 0x4C, 0x15, 2, 0x15, 2 * encoding, 0, 0]).unwrap()
+        };
+        for encoding in 0..10 {
+            assert_eq!(dictionary(encoding).is_direct(), [0, 2].contains(&encoding), "{encoding}");
+        }
+        assert_eq!(dictionary(0).num_values, -1);
+        // {1: 3, 2: 9, 3: 9, 8: {1: 7, 4: 0}}: version 2.
+        let second = header(&[0x15, 6, 0x15, 18, 0x15, 18, 0x5C, 0x15, 14, 0x35, 0, 0, 0]).unwrap();
+        assert_eq!((second.kind, second.num_values, second.encoding), (DATA_PAGE_V2, 7, 0));
+        assert!(!second.is_direct());
+    }
+
     #[test]
     fn nested_and_endless_headers_end() {
         assert!(header(&[0x1C; 5000]).is_err());

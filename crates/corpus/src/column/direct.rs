@@ -376,3 +376,7 @@ impl DataPage {
         Ok(Self { bytes, left: levels, rep, def, plain: at, indices })
     }
 }
+
+#[cfg(test)]
+#[path = "direct_tests.rs"]
+mod tests;
