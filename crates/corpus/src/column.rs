@@ -133,14 +133,14 @@ fn goes_on() -> Cause {
 /// A column of texts.
 pub(crate) enum TextColumn {
     Direct(Direct<Text>),
-    Any(Cursor<ByteArrayType>),
+    Any(Box<Cursor<ByteArrayType>>),
 }
 
 impl TextColumn {
     pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
         match kind {
             Kind::Direct => Self::Direct(Direct::new(leaf, pages, Text)),
-            Kind::Any => Self::Any(Cursor::new(leaf, pages)),
+            Kind::Any => Self::Any(Box::new(Cursor::new(leaf, pages))),
         }
     }
 
@@ -174,17 +174,17 @@ fn push_text(out: &mut Texts, value: &ByteArray) -> Result<(), Cause> {
 pub(crate) enum IntColumn {
     Direct32(Direct<Int<4>>),
     Direct64(Direct<Int<8>>),
-    Any32(Cursor<Int32Type>),
-    Any64(Cursor<Int64Type>),
+    Any32(Box<Cursor<Int32Type>>),
+    Any64(Box<Cursor<Int64Type>>),
 }
 
 impl IntColumn {
     pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
         match (leaf.descr.physical_type(), kind) {
             (Physical::INT64, Kind::Direct) => Self::Direct64(Direct::new(leaf, pages, Int(leaf.signedness))),
-            (Physical::INT64, Kind::Any) => Self::Any64(Cursor::new(leaf, pages)),
+            (Physical::INT64, Kind::Any) => Self::Any64(Box::new(Cursor::new(leaf, pages))),
             (_, Kind::Direct) => Self::Direct32(Direct::new(leaf, pages, Int(leaf.signedness))),
-            (_, Kind::Any) => Self::Any32(Cursor::new(leaf, pages)),
+            (_, Kind::Any) => Self::Any32(Box::new(Cursor::new(leaf, pages))),
         }
     }
 
