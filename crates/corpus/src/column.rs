@@ -132,14 +132,14 @@ fn goes_on() -> Cause {
 
 /// A column of texts.
 pub(crate) enum TextColumn {
-    Direct(Direct<Text>),
+    Direct(Box<Direct<Text>>),
     Any(Box<Cursor<ByteArrayType>>),
 }
 
 impl TextColumn {
     pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
         match kind {
-            Kind::Direct => Self::Direct(Direct::new(leaf, pages, Text)),
+            Kind::Direct => Self::Direct(Box::new(Direct::new(leaf, pages, Text))),
             Kind::Any => Self::Any(Box::new(Cursor::new(leaf, pages))),
         }
     }
@@ -172,8 +172,8 @@ fn push_text(out: &mut Texts, value: &ByteArray) -> Result<(), Cause> {
 
 /// A column of integers of either width.
 pub(crate) enum IntColumn {
-    Direct32(Direct<Int<4>>),
-    Direct64(Direct<Int<8>>),
+    Direct32(Box<Direct<Int<4>>>),
+    Direct64(Box<Direct<Int<8>>>),
     Any32(Box<Cursor<Int32Type>>),
     Any64(Box<Cursor<Int64Type>>),
 }
@@ -181,9 +181,11 @@ pub(crate) enum IntColumn {
 impl IntColumn {
     pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
         match (leaf.descr.physical_type(), kind) {
-            (Physical::INT64, Kind::Direct) => Self::Direct64(Direct::new(leaf, pages, Int(leaf.signedness))),
+            (Physical::INT64, Kind::Direct) => {
+                Self::Direct64(Box::new(Direct::new(leaf, pages, Int(leaf.signedness))))
+            }
             (Physical::INT64, Kind::Any) => Self::Any64(Box::new(Cursor::new(leaf, pages))),
-            (_, Kind::Direct) => Self::Direct32(Direct::new(leaf, pages, Int(leaf.signedness))),
+            (_, Kind::Direct) => Self::Direct32(Box::new(Direct::new(leaf, pages, Int(leaf.signedness)))),
             (_, Kind::Any) => Self::Any32(Box::new(Cursor::new(leaf, pages))),
         }
     }
