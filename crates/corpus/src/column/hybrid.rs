@@ -144,9 +144,9 @@ mod tests {
             width in 0u32..17,
             takes in prop::collection::vec((any::<u16>(), 1u32..50), 0..20),
         ) {
-            let mask = (1u32 << width) - 1;
+            let mask = u16::try_from((1u32 << width) - 1).unwrap();
             let values: Vec<u16> =
-                runs.iter().flat_map(|&(value, n)| vec![(u32::from(value) & mask) as u16; n]).collect();
+                runs.iter().flat_map(|&(value, n)| vec![value & mask; n]).collect();
             let mut bytes = vec![0xAA; 3];
             encode_hybrid(&values, width, &mut bytes);
             let end = bytes.len();
@@ -155,7 +155,7 @@ mod tests {
             let (mut at, mut takes) = (0, takes.into_iter().cycle());
             while at < values.len() {
                 if let Some((_, most)) = takes.next() {
-                    let most = most.min((values.len() - at) as u32);
+                    let most = most.min(u32::try_from(values.len() - at).unwrap());
                     let taken = hybrid.run_of(values[at].into(), &bytes).min(most);
                     hybrid.skip_run(taken);
                     let taken = taken as usize;
