@@ -60,8 +60,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The zstd level unless told otherwise: the fastest. Level 3 takes as long again as proving the moves does, and saves 4 %
-    /// of a stream that is read once, by `pack`.
+    /// The zstd level unless told otherwise: the fastest, for a stream is most often read once, by `pack`. Level 3 takes a
+    /// fifth more time in all and saves 3 to 4 % of the bytes.
     pub const DEFAULT_ZSTD_LEVEL: i32 = 1;
 
     /// Refuses what no teacher stream can state.
