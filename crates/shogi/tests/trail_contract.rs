@@ -39,7 +39,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     #[test]
-    fn along_a_game_exactly_the_legal_moves_are_proved(game in games(90), every in 1usize..4) {
+    fn along_a_game_exactly_the_legal_moves_are_proved(game in games(90), every in 2usize..6) {
         let (mut followed, mut number) = (Trail::default(), 0);
         let mut last: Option<Packed> = None;
         game.walk(|board| {
