@@ -131,7 +131,7 @@ def teacher(
     keep_off_search: bool = False,
     records_per_part: int | None = None,
     compress: bool = True,
-    level: int = 3,
+    level: int = 1,
     rejects: StrPath | None = None,
     threads: int | None = None,
     progress: Progress | None = None,

@@ -1,8 +1,13 @@
 //! One column of a row group: levels and values in, rows out.
 
+mod direct;
+mod hybrid;
+
 use crate::error::Cause;
+use crate::pages::Kind;
 use crate::rows::{Ints, Lists, Nullable, Texts};
 use crate::schema::{Leaf, Signedness};
+use direct::{Direct, Int, Text};
 use parquet::basic::Type as Physical;
 use parquet::column::page::PageReader;
 use parquet::column::reader::ColumnReaderImpl;
@@ -41,16 +46,12 @@ impl<T: DataType> Cursor<T> {
 
     /// Decodes exactly `rows` rows.
     fn need(&mut self, rows: usize) -> Result<(), Cause> {
-        if self.fill(rows)? == rows {
-            Ok(())
-        } else {
-            Err(Cause::damaged("the pages end before the last row"))
-        }
+        if self.fill(rows)? == rows { Ok(()) } else { Err(ends_early()) }
     }
 
     /// Whether everything was read.
     fn at_end(&mut self) -> Result<(), Cause> {
-        if self.fill(1)? == 0 { Ok(()) } else { Err(Cause::damaged("the pages go on behind the last row")) }
+        if self.fill(1)? == 0 { Ok(()) } else { Err(goes_on()) }
     }
 
     /// Reads `rows` rows of a flat column.
@@ -121,24 +122,47 @@ fn bad_levels() -> Cause {
     Cause::damaged("the levels of its rows contradict one another")
 }
 
+fn ends_early() -> Cause {
+    Cause::damaged("the pages end before the last row")
+}
+
+fn goes_on() -> Cause {
+    Cause::damaged("the pages go on behind the last row")
+}
+
 /// A column of texts.
-pub(crate) struct TextColumn(Cursor<ByteArrayType>);
+pub(crate) enum TextColumn {
+    Direct(Box<Direct<Text>>),
+    Any(Box<Cursor<ByteArrayType>>),
+}
 
 impl TextColumn {
-    pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>) -> Self {
-        Self(Cursor::new(leaf, pages))
+    pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
+        match kind {
+            Kind::Direct => Self::Direct(Box::new(Direct::new(leaf, pages, Text))),
+            Kind::Any => Self::Any(Box::new(Cursor::new(leaf, pages))),
+        }
     }
 
     pub(crate) fn flat(&mut self, rows: usize, out: &mut Texts) -> Result<(), Cause> {
-        self.0.flat(rows, out, push_text)
+        match self {
+            Self::Direct(column) => column.flat(rows, out),
+            Self::Any(cursor) => cursor.flat(rows, out, push_text),
+        }
     }
 
     pub(crate) fn lists(&mut self, rows: usize, out: &mut Lists<Texts>) -> Result<(), Cause> {
-        self.0.lists(rows, out, push_text)
+        match self {
+            Self::Direct(column) => column.lists(rows, out),
+            Self::Any(cursor) => cursor.lists(rows, out, push_text),
+        }
     }
 
     pub(crate) fn at_end(&mut self) -> Result<(), Cause> {
-        self.0.at_end()
+        match self {
+            Self::Direct(column) => column.at_end(),
+            Self::Any(cursor) => cursor.at_end(),
+        }
     }
 }
 
@@ -148,57 +172,77 @@ fn push_text(out: &mut Texts, value: &ByteArray) -> Result<(), Cause> {
 
 /// A column of integers of either width.
 pub(crate) enum IntColumn {
-    I32(Cursor<Int32Type>),
-    I64(Cursor<Int64Type>),
+    Direct32(Box<Direct<Int<4>>>),
+    Direct64(Box<Direct<Int<8>>>),
+    Any32(Box<Cursor<Int32Type>>),
+    Any64(Box<Cursor<Int64Type>>),
 }
 
 impl IntColumn {
-    pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>) -> Self {
-        match leaf.descr.physical_type() {
-            Physical::INT64 => Self::I64(Cursor::new(leaf, pages)),
-            _ => Self::I32(Cursor::new(leaf, pages)),
+    pub(crate) fn new(leaf: &Leaf, pages: Box<dyn PageReader>, kind: Kind) -> Self {
+        match (leaf.descr.physical_type(), kind) {
+            (Physical::INT64, Kind::Direct) => {
+                Self::Direct64(Box::new(Direct::new(leaf, pages, Int(leaf.signedness))))
+            }
+            (Physical::INT64, Kind::Any) => Self::Any64(Box::new(Cursor::new(leaf, pages))),
+            (_, Kind::Direct) => Self::Direct32(Box::new(Direct::new(leaf, pages, Int(leaf.signedness)))),
+            (_, Kind::Any) => Self::Any32(Box::new(Cursor::new(leaf, pages))),
         }
     }
 
     pub(crate) fn flat(&mut self, rows: usize, out: &mut Ints) -> Result<(), Cause> {
         match self {
-            Self::I32(cursor) => cursor.flat(rows, out, push_32(cursor.leaf.signedness)),
-            Self::I64(cursor) => cursor.flat(rows, out, push_64(cursor.leaf.signedness)),
+            Self::Direct32(column) => column.flat(rows, out),
+            Self::Direct64(column) => column.flat(rows, out),
+            Self::Any32(cursor) => cursor.flat(rows, out, push_32(cursor.leaf.signedness)),
+            Self::Any64(cursor) => cursor.flat(rows, out, push_64(cursor.leaf.signedness)),
         }
     }
 
     pub(crate) fn lists(&mut self, rows: usize, out: &mut Lists<Ints>) -> Result<(), Cause> {
         match self {
-            Self::I32(cursor) => cursor.lists(rows, out, push_32(cursor.leaf.signedness)),
-            Self::I64(cursor) => cursor.lists(rows, out, push_64(cursor.leaf.signedness)),
+            Self::Direct32(column) => column.lists(rows, out),
+            Self::Direct64(column) => column.lists(rows, out),
+            Self::Any32(cursor) => cursor.lists(rows, out, push_32(cursor.leaf.signedness)),
+            Self::Any64(cursor) => cursor.lists(rows, out, push_64(cursor.leaf.signedness)),
         }
     }
 
     pub(crate) fn at_end(&mut self) -> Result<(), Cause> {
         match self {
-            Self::I32(cursor) => cursor.at_end(),
-            Self::I64(cursor) => cursor.at_end(),
+            Self::Direct32(column) => column.at_end(),
+            Self::Direct64(column) => column.at_end(),
+            Self::Any32(cursor) => cursor.at_end(),
+            Self::Any64(cursor) => cursor.at_end(),
         }
     }
 }
 
 fn push_32(signedness: Signedness) -> impl Fn(&mut Ints, &i32) -> Result<(), Cause> {
     move |out, &value| {
-        out.push(match signedness {
-            Signedness::Signed => i64::from(value),
-            Signedness::Unsigned => i64::from(value.cast_unsigned()),
-        });
+        out.push(widen_32(signedness, value));
         Ok(())
     }
 }
 
-/// What an i64 cannot hold is out of every range that a column has; the greatest i64 is as well.
 fn push_64(signedness: Signedness) -> impl Fn(&mut Ints, &i64) -> Result<(), Cause> {
     move |out, &value| {
-        out.push(match signedness {
-            Signedness::Signed => value,
-            Signedness::Unsigned => i64::try_from(value.cast_unsigned()).unwrap_or(i64::MAX),
-        });
+        out.push(widen_64(signedness, value));
         Ok(())
+    }
+}
+
+fn widen_32(signedness: Signedness, value: i32) -> i64 {
+    match signedness {
+        Signedness::Signed => i64::from(value),
+        Signedness::Unsigned => i64::from(value.cast_unsigned()),
+    }
+}
+
+/// What an i64 cannot hold is out of every range that a column has; the greatest i64 is as well.
+fn widen_64(signedness: Signedness, value: i64) -> i64 {
+    match signedness {
+        Signedness::Signed => value,
+        Signedness::Unsigned => i64::try_from(value.cast_unsigned()).unwrap_or(i64::MAX),
     }
 }

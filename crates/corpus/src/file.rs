@@ -2,7 +2,7 @@
 
 use crate::column::{IntColumn, TextColumn};
 use crate::error::{Cause, Error, Result};
-use crate::pages;
+use crate::pages::{self, Kind};
 use crate::rows::Rows;
 use crate::schema::{Column, Leaf, Leaves};
 use manaka_core::guard;
@@ -131,13 +131,13 @@ impl CorpusFile {
         let text = |leaf: &Leaf| {
             source
                 .pages(leaf)
-                .map(|pages| TextColumn::new(leaf, pages))
+                .map(|(pages, kind)| TextColumn::new(leaf, pages, kind))
                 .map_err(|e| error(Some(leaf.column), e))
         };
         let int = |leaf: &Leaf| {
             source
                 .pages(leaf)
-                .map(|pages| IntColumn::new(leaf, pages))
+                .map(|(pages, kind)| IntColumn::new(leaf, pages, kind))
                 .map_err(|e| error(Some(leaf.column), e))
         };
         let leaves = &self.leaves;
@@ -163,12 +163,12 @@ struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn pages(&self, leaf: &Leaf) -> Result<Box<dyn PageReader>, Cause> {
+    fn pages(&self, leaf: &Leaf) -> Result<(Box<dyn PageReader>, Kind), Cause> {
         let chunk = self.group.column(leaf.index);
         let rows = self.group.num_rows();
-        pages::check(&self.file, chunk, (leaf.descr.max_rep_level() == 0).then_some(rows))?;
+        let kind = pages::check(&self.file, chunk, (leaf.descr.max_rep_level() == 0).then_some(rows))?;
         let rows = usize::try_from(rows).map_err(|_| Cause::damaged("too many rows"))?;
-        Ok(Box::new(SerializedPageReader::new(self.file.clone(), chunk, rows, None)?))
+        Ok((Box::new(SerializedPageReader::new(self.file.clone(), chunk, rows, None)?), kind))
     }
 }
 

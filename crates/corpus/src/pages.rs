@@ -18,7 +18,9 @@ const DICTIONARY_PAGE: i32 = 2;
 const DATA_PAGE_V2: i32 = 3;
 /// Parquet's numbers for the encodings that need a dictionary, and for those that levels may have.
 const DICTIONARY_ENCODINGS: [i32; 2] = [2, 8];
-const LEVEL_ENCODINGS: [i32; 2] = [3, 4];
+const LEVEL_ENCODINGS: [i32; 2] = [RUNS, 4];
+const PLAIN: i32 = 0;
+const RUNS: i32 = 3;
 
 /// The fields of a page header that decide what its reader reserves. Absent ones keep −1.
 struct PageHeader {
@@ -27,13 +29,23 @@ struct PageHeader {
     compressed: i32,
     /// Of a data page, either version.
     num_values: i32,
+    /// Of its values, or of a dictionary's.
     encoding: i32,
     level_encodings: [i32; 2],
     level_bytes: [i32; 2],
 }
 
+/// What reads the pages of a chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// All are of version 1, with levels in runs and values that are plain or of a dictionary.
+    Direct,
+    /// Whatever the parquet crate reads.
+    Any,
+}
+
 /// Checks every page header of a chunk against the chunk. `rows` is the row count of a flat column.
-pub(crate) fn check(file: &File, chunk: &ColumnChunkMetaData, rows: Option<i64>) -> Result<(), Cause> {
+pub(crate) fn check(file: &File, chunk: &ColumnChunkMetaData, rows: Option<i64>) -> Result<Kind, Cause> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let (Ok(start), Ok(len)) = (u64::try_from(start), u64::try_from(chunk.compressed_size())) else {
         return Err(Cause::damaged("the footer states a negative offset or size"));
@@ -48,12 +60,15 @@ pub(crate) fn check(file: &File, chunk: &ColumnChunkMetaData, rows: Option<i64>)
     let mut handle = file;
     handle.seek(SeekFrom::Start(start))?;
     let mut input = BufReader::new(handle);
-    let (mut left, mut values, mut dictionary) = (len, 0i64, false);
+    let (mut left, mut values, mut dictionary, mut kind) = (len, 0i64, false, Kind::Direct);
     while left > 0 {
         let mut header = Compact { input: (&mut input).take(left) };
         let page = header.page_header()?;
         left = header.input.limit();
         page.check(&mut dictionary)?;
+        if !page.is_direct() {
+            kind = Kind::Any;
+        }
         values += i64::from(page.num_values.max(0));
         match u64::try_from(page.compressed) {
             Ok(size) if size <= left => left -= size,
@@ -64,7 +79,7 @@ pub(crate) fn check(file: &File, chunk: &ColumnChunkMetaData, rows: Option<i64>)
     if values != chunk.num_values() {
         return Err(Cause::damaged("the pages hold another number of values than the footer states"));
     }
-    Ok(())
+    Ok(kind)
 }
 
 fn file_len(file: &File) -> u64 {
@@ -72,6 +87,18 @@ fn file_len(file: &File) -> u64 {
 }
 
 impl PageHeader {
+    /// Whether it is a page that is read without the parquet crate's decoders.
+    fn is_direct(&self) -> bool {
+        match self.kind {
+            DATA_PAGE => {
+                self.level_encodings == [RUNS; 2]
+                    && (self.encoding == PLAIN || DICTIONARY_ENCODINGS.contains(&self.encoding))
+            }
+            DICTIONARY_PAGE => self.encoding == PLAIN || self.encoding == DICTIONARY_ENCODINGS[0],
+            kind => kind == INDEX_PAGE,
+        }
+    }
+
     fn check(&self, dictionary: &mut bool) -> Result<(), Cause> {
         if !(0..=MAX_PAGE_BYTES).contains(&self.uncompressed) {
             return Err(Cause::damaged(format!(
@@ -150,6 +177,13 @@ impl<R: Read> Compact<R> {
                         (2, wire::I32) => page.encoding = this.i32()?,
                         (3, wire::I32) => page.level_encodings[0] = this.i32()?,
                         (4, wire::I32) => page.level_encodings[1] = this.i32()?,
+                        _ => this.skip(kind, MAX_DEPTH)?,
+                    }
+                    Ok(())
+                })?,
+                (7, wire::STRUCT) => this.fields(|this, id, kind| {
+                    match (id, kind) {
+                        (2, wire::I32) => page.encoding = this.i32()?,
                         _ => this.skip(kind, MAX_DEPTH)?,
                     }
                     Ok(())
@@ -285,6 +319,50 @@ mod tests {
         assert!(page.check(&mut dictionary).is_err());
         dictionary = true;
         assert!(page.check(&mut dictionary).is_ok());
+    }
+
+    /// What would be misread elsewhere goes to the parquet crate.
+    #[test]
+    fn only_plain_pages_of_version_1_are_read_where_they_lie() {
+        // {1: kind, 2: 9, 3: 9, 5: {1: 7, 2: encoding, 3: levels, 4: levels}}, all zigzag.
+        let data = |encoding: u8, def: u8, rep: u8| {
+            header(&[
+                0x15,
+                0,
+                0x15,
+                18,
+                0x15,
+                18,
+                0x2C,
+                0x15,
+                14,
+                0x15,
+                2 * encoding,
+                0x15,
+                2 * def,
+                0x15,
+                2 * rep,
+                0,
+                0,
+            ])
+            .unwrap()
+        };
+        for encoding in 0..10 {
+            assert_eq!(data(encoding, 3, 3).is_direct(), [0, 2, 8].contains(&encoding), "{encoding}");
+        }
+        assert!(!data(0, 4, 3).is_direct() && !data(0, 3, 4).is_direct());
+        // {1: 2, 2: 9, 3: 9, 7: {1: 1, 2: encoding}}: a dictionary's values do not count as values of the column.
+        let dictionary = |encoding: u8| {
+            header(&[0x15, 4, 0x15, 18, 0x15, 18, 0x4C, 0x15, 2, 0x15, 2 * encoding, 0, 0]).unwrap()
+        };
+        for encoding in 0..10 {
+            assert_eq!(dictionary(encoding).is_direct(), [0, 2].contains(&encoding), "{encoding}");
+        }
+        assert_eq!(dictionary(0).num_values, -1);
+        // {1: 3, 2: 9, 3: 9, 8: {1: 7, 4: 0}}: version 2.
+        let second = header(&[0x15, 6, 0x15, 18, 0x15, 18, 0x5C, 0x15, 14, 0x35, 0, 0, 0]).unwrap();
+        assert_eq!((second.kind, second.num_values, second.encoding), (DATA_PAGE_V2, 7, 0));
+        assert!(!second.is_direct());
     }
 
     #[test]

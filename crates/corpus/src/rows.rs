@@ -249,6 +249,8 @@ pub(crate) struct Texts {
     keep: usize,
     bytes: Vec<u8>,
     spans: Vec<Span>,
+    /// Where a dictionary begins in `bytes`, if it was put there.
+    dictionary: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -264,7 +266,7 @@ impl Span {
 
 impl Texts {
     const fn keeping(keep: usize) -> Self {
-        Self { keep, bytes: Vec::new(), spans: Vec::new() }
+        Self { keep, bytes: Vec::new(), spans: Vec::new(), dictionary: None }
     }
 
     fn get(&self, at: usize) -> Option<&[u8]> {
@@ -278,17 +280,42 @@ impl Texts {
     fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
+        self.dictionary = None;
+    }
+
+    /// Where the bytes of a dictionary begin, which are put there when they are asked for the first time. From one clear to
+    /// the next there is one dictionary.
+    pub(crate) fn dictionary(&mut self, bytes: &[u8]) -> Result<u32, Cause> {
+        if let Some(start) = self.dictionary {
+            return Ok(start);
+        }
+        let start = u32::try_from(self.bytes.len()).ok();
+        let start = start
+            .filter(|start| u32::try_from(bytes.len()).is_ok_and(|len| start.checked_add(len).is_some()));
+        self.bytes.extend_from_slice(bytes);
+        self.dictionary = start;
+        start.ok_or_else(too_much)
+    }
+
+    /// Appends a text that is there already, by its place in the bytes and its length.
+    #[inline]
+    pub(crate) fn push_span(&mut self, start: u32, len: u32) {
+        self.spans.push(Span { start, len: len.min(u32::try_from(self.keep).unwrap_or(u32::MAX)) });
     }
 
     pub(crate) fn push(&mut self, value: &[u8]) -> Result<(), Cause> {
         let kept = value.get(..self.keep).unwrap_or(value);
         let (Ok(start), Ok(len)) = (u32::try_from(self.bytes.len()), u32::try_from(kept.len())) else {
-            return Err(Cause::damaged("4096 rows hold more than 4 GiB of text"));
+            return Err(too_much());
         };
         self.bytes.extend_from_slice(kept);
         self.spans.push(Span { start, len });
         Ok(())
     }
+}
+
+fn too_much() -> Cause {
+    Cause::damaged("4096 rows hold more than 4 GiB of text")
 }
 
 impl Nullable for Texts {

@@ -2,7 +2,7 @@
 //!
 //! * [`Board`]: a position that can be played on. It takes and gives the formats of `manaka-core`: 96-byte positions
 //!   and 16-bit moves.
-//! * [`Trail`]: a board for positions that come in the order of their games.
+//! * [`Trail`]: proves the moves of positions that come in the order of their games.
 //! * [`Repetition`]: the positions of one game, and what their fourth occurrence means.
 //!
 //! ```
@@ -29,6 +29,8 @@
 
 mod board;
 mod convert;
+mod lines;
+mod prover;
 mod repetition;
 mod trail;
 

@@ -1,13 +1,14 @@
 //! Properties that hold in every position of random games.
 
 mod games;
+mod vandalised;
 
 use games::{STARTS, games};
-use manaka_core::packed::{BLACK_HAND, BOARD, EMPTY, SIDE, WHITE_BIT, WHITE_HAND};
-use manaka_core::{HandKind, Move16, Packed, PieceKind};
+use manaka_core::{HandKind, Move16, Packed};
 use manaka_shogi::{Board, Unplayable};
 use proptest::prelude::*;
 use rsshogi::board::{Position, position_from_sfen};
+use vandalised::{passed, vandalised};
 
 fn legal(board: &Board) -> Vec<Move16> {
     let mut moves = Vec::new();
@@ -18,41 +19,6 @@ fn legal(board: &Board) -> Vec<Move16> {
 /// The library's own position, reached by way of text rather than through our tables.
 fn by_text(packed: &Packed) -> Option<Position> {
     position_from_sfen(&packed.sfen(Some(1)).to_string()).ok()
-}
-
-/// A position with the other side to move.
-fn passed(packed: &Packed) -> Packed {
-    let mut packed = *packed;
-    packed.as_bytes_mut()[SIDE] ^= 1;
-    packed
-}
-
-/// One of the positions of a game with a few bytes changed, most of them to something a position can hold.
-fn vandalised() -> impl Strategy<Value = Packed> {
-    let square = (
-        BOARD,
-        prop_oneof![
-            3 => Just(EMPTY),
-            6 => (0..PieceKind::COUNT as u8, prop::bool::ANY).prop_map(|(kind, white)| kind | if white { WHITE_BIT } else { 0 }),
-        ],
-    );
-    let hand = (BLACK_HAND.start..WHITE_HAND.end, prop_oneof![4 => 0..4u8, 1 => 0..40u8, 1 => any::<u8>()]);
-    let bytes = prop::collection::vec(prop_oneof![4 => square, 1 => hand], 0..6);
-    (games(60), bytes, prop::bool::ANY).prop_map(|(game, bytes, pass)| {
-        let mut last = Packed::empty();
-        game.walk(|board| {
-            last = board.to_packed();
-            Ok(())
-        })
-        .unwrap();
-        for (at, byte) in bytes {
-            last.as_bytes_mut()[at] = byte;
-        }
-        if pass {
-            last = passed(&last);
-        }
-        last
-    })
 }
 
 proptest! {

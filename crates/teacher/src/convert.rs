@@ -88,7 +88,7 @@ impl Run<'_> {
         let values = ValueTable::new(&self.options.parts.conventions);
         let names: Vec<_> = self.files.iter().map(|file| rejects::file_cell(file.path())).collect();
         let (groups, source) = (&groups, &source);
-        let worker = Worker { run: self, source, values: &values, names: &names };
+        let worker = Worker { run: self, groups, source, values: &values, names: &names };
         thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(move || groups.decode());
@@ -168,6 +168,7 @@ fn write_records(parts: &mut PartsWriter, mut records: &[u8]) -> Result<()> {
 #[derive(Clone, Copy)]
 struct Worker<'a> {
     run: &'a Run<'a>,
+    groups: &'a Groups<'a>,
     source: &'a Mutex<Source>,
     values: &'a ValueTable,
     names: &'a [String],
@@ -182,8 +183,9 @@ impl Worker<'_> {
             let next = self.source.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((place, rows)) = next else { return };
             let batch = rows.and_then(|rows| {
-                self.judge(&mut judge, &rows, place, &mut output)?;
-                Ok(output)
+                let judged = self.judge(&mut judge, &rows, place, &mut output);
+                self.groups.reuse(rows);
+                judged.map(|()| output)
             });
             if done.send(Message::Batch(place.sequence, batch)).is_err() {
                 return;

@@ -49,6 +49,8 @@ pub(crate) struct Judge<'t> {
 /// The columns of a row that is not malformed.
 struct Sound<'a> {
     sfen: &'a [u8],
+    /// The position that follows from the row before, if that is what the text says: cheaper than to read it.
+    following: Option<Packed>,
     side: Color,
     ply: u16,
     cp: i16,
@@ -80,7 +82,7 @@ impl<'t> Judge<'t> {
     /// The record of a row, valid until the next call, or the first refusal in the order of corpus.md §4.
     pub(crate) fn judge<'r>(&mut self, row: Row<'r>) -> Result<Written<'_>, Refusal<'r>> {
         let sound = self.sound(row)?;
-        let packed = self.position(sound.sfen)?;
+        let packed = self.position(sound.sfen, sound.following)?;
         if packed.side() != sound.side {
             return Err(Refusal::Side { column: sound.side, sfen: packed.side() });
         }
@@ -158,13 +160,14 @@ impl<'t> Judge<'t> {
         let cp = score(Column::Cp, None, cp)?;
         self.scores(scores)?;
         // A text that is kept cut is no SFEN whatever it holds, and its cut end is not judged.
-        if sfen.len() <= MAX_SFEN_TEXT && str::from_utf8(sfen).is_err() {
+        let following = self.following(sfen);
+        if following.is_none() && sfen.len() <= MAX_SFEN_TEXT && str::from_utf8(sfen).is_err() {
             return Err(Refusal::NotUtf8);
         }
         self.moves(moves)?;
         let played = code(mv).ok_or(Refusal::NoMove { index: None, text: mv })?;
         self.distinct(moves)?;
-        Ok(Sound { sfen, side, ply, cp, result, played: (played, mv) })
+        Ok(Sound { sfen, following, side, ply, cp, result, played: (played, mv) })
     }
 
     fn scores<'r>(&mut self, scores: IntList<'r>) -> Result<(), Refusal<'r>> {
@@ -213,12 +216,12 @@ impl<'t> Judge<'t> {
         }
     }
 
-    /// bad_sfen. In strict mode the position is on the board afterwards.
-    fn position<'r>(&mut self, sfen: &[u8]) -> Result<Packed, Refusal<'r>> {
+    /// bad_sfen. In strict mode the trail is at the position afterwards.
+    fn position<'r>(&mut self, sfen: &[u8], following: Option<Packed>) -> Result<Packed, Refusal<'r>> {
         if sfen.len() > MAX_SFEN_TEXT {
             return Err(Refusal::LongSfen);
         }
-        let packed = match self.following(sfen) {
+        let packed = match following {
             Some(packed) => packed,
             // The text's own move number, if it has one, means nothing: the column is the move number.
             None => {
@@ -236,7 +239,7 @@ impl<'t> Judge<'t> {
         Ok(packed)
     }
 
-    /// The position that follows from the row before, if that is what the text says: cheaper than to read it.
+    /// [`Sound::following`].
     fn following(&mut self, sfen: &[u8]) -> Option<Packed> {
         let next = self.trail.as_ref()?.next()?;
         self.text.clear();
@@ -245,12 +248,12 @@ impl<'t> Judge<'t> {
     }
 
     /// no_legal_moves and illegal_candidate. A legal candidate disproves the first, so it is asked only after one failed.
-    fn legality<'r>(&self) -> Result<(), Refusal<'r>> {
-        let Some(board) = self.trail.as_ref().map(Trail::board) else { return Ok(()) };
+    fn legality<'r>(&mut self) -> Result<(), Refusal<'r>> {
+        let Some(trail) = &mut self.trail else { return Ok(()) };
         for (index, &code) in self.codes.iter().enumerate() {
             let mv = Move16::from_bits(code);
-            if !board.is_legal(mv) {
-                return Err(if board.has_legal_move() {
+            if !trail.is_legal(mv) {
+                return Err(if trail.has_legal_move() {
                     Refusal::Illegal { index, mv }
                 } else {
                     Refusal::NoLegalMoves

@@ -43,13 +43,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The conventions of [`Conventions::TEACHER`], strict, zstd parts of the default size, a thread per core.
+    /// The conventions of [`Conventions::TEACHER`], strict, zstd parts of the default size and level, a thread per core.
     fn default() -> Self {
         Self {
             parts: PartsOptions {
                 conventions: Conventions::TEACHER,
                 records_per_part: PartsOptions::DEFAULT_RECORDS_PER_PART,
-                compression: Compression::DEFAULT,
+                compression: Compression::Zstd { level: Self::DEFAULT_ZSTD_LEVEL },
             },
             strictness: Strictness::default(),
             off_search: OffSearch::default(),
@@ -60,6 +60,10 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The zstd level unless told otherwise: the fastest, for a stream is most often read once, by `pack`. Level 3 takes a
+    /// fifth more time in all and saves 3 to 4 % of the bytes.
+    pub const DEFAULT_ZSTD_LEVEL: i32 = 1;
+
     /// Refuses what no teacher stream can state.
     ///
     /// # Errors

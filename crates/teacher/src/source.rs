@@ -17,6 +17,9 @@ enum Decoded {
 /// Batches of a row group that wait while the one before it is being handed out.
 const AHEAD: usize = 2;
 
+/// Batches whose memory is kept for others.
+const SPARE: usize = 16;
+
 /// A row group, and the channel that its decoder takes to send through.
 struct Group {
     file: usize,
@@ -29,6 +32,8 @@ pub(crate) struct Groups<'f> {
     files: &'f [CorpusFile],
     groups: Vec<Group>,
     next: AtomicUsize,
+    /// Memory that held rows.
+    spare: (Sender<Box<Rows>>, Receiver<Box<Rows>>),
 }
 
 impl<'f> Groups<'f> {
@@ -43,7 +48,7 @@ impl<'f> Groups<'f> {
             }
         }
         let source = Source { groups: receivers.into_iter(), current: None, sequence: 0, ended: false };
-        (Self { files, groups, next: AtomicUsize::new(0) }, source)
+        (Self { files, groups, next: AtomicUsize::new(0), spare: bounded(SPARE) }, source)
     }
 
     /// Decodes row groups, the earliest that nobody has taken first, until there are none or the source is gone. Any
@@ -53,31 +58,37 @@ impl<'f> Groups<'f> {
             let Some(sender) = group.sender.lock().unwrap_or_else(PoisonError::into_inner).take() else {
                 continue;
             };
-            if !decode(&self.files[group.file], group.row_group, &sender) {
+            if !self.decode_group(&self.files[group.file], group.row_group, &sender) {
                 return;
             }
         }
     }
-}
 
-/// Sends the batches of a row group; `false` when nobody takes them any more.
-fn decode(file: &CorpusFile, row_group: usize, out: &Sender<Decoded>) -> bool {
-    let mut batches = match file.batches(row_group) {
-        Ok(batches) => batches,
-        Err(error) => return out.send(Decoded::Failed(error)).is_ok(),
-    };
-    loop {
-        let mut rows = Rows::default();
-        let (message, more) = match batches.read(&mut rows) {
-            Ok(true) => (Decoded::Batch(Box::new(rows)), true),
-            Ok(false) => (Decoded::End, false),
-            Err(error) => (Decoded::Failed(error), false),
+    /// Takes back the memory of a batch.
+    pub(crate) fn reuse(&self, rows: Box<Rows>) {
+        // Where there is enough of it, it goes.
+        let _ = self.spare.0.try_send(rows);
+    }
+
+    /// Sends the batches of a row group; `false` when nobody takes them any more.
+    fn decode_group(&self, file: &CorpusFile, row_group: usize, out: &Sender<Decoded>) -> bool {
+        let mut batches = match file.batches(row_group) {
+            Ok(batches) => batches,
+            Err(error) => return out.send(Decoded::Failed(error)).is_ok(),
         };
-        if out.send(message).is_err() {
-            return false;
-        }
-        if !more {
-            return true;
+        loop {
+            let mut rows = self.spare.1.try_recv().unwrap_or_default();
+            let (message, more) = match batches.read(&mut rows) {
+                Ok(true) => (Decoded::Batch(rows), true),
+                Ok(false) => (Decoded::End, false),
+                Err(error) => (Decoded::Failed(error), false),
+            };
+            if out.send(message).is_err() {
+                return false;
+            }
+            if !more {
+                return true;
+            }
         }
     }
 }
@@ -108,7 +119,7 @@ impl Source {
     }
 
     /// The next batch; `None` at the end and after an error. An error takes the place of its batch.
-    pub(crate) fn next(&mut self) -> Option<(Place, Result<Rows>)> {
+    pub(crate) fn next(&mut self) -> Option<(Place, Result<Box<Rows>>)> {
         while !self.ended {
             if self.current.is_none() {
                 self.current = self.groups.next();
@@ -119,7 +130,7 @@ impl Source {
                     self.current = None;
                     continue;
                 }
-                Ok(Decoded::Batch(rows)) => Ok(*rows),
+                Ok(Decoded::Batch(rows)) => Ok(rows),
                 Ok(Decoded::Failed(error)) => Err(Error::Corpus(error)),
                 Err(_) => Err(Error::Worker("a decoder ended inside a row group".to_owned())),
             };

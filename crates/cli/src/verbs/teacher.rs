@@ -67,7 +67,7 @@ pub struct Args {
     compress: Compress,
 
     /// The zstd level of compressed parts.
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(i32).range(1..=19))]
+    #[arg(long, value_name = "N", default_value_t = Options::DEFAULT_ZSTD_LEVEL, value_parser = clap::value_parser!(i32).range(1..=19))]
     level: i32,
 
     /// List every refused row in this file (tab-separated: file, row, reason, detail).

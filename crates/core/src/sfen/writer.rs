@@ -1,33 +1,38 @@
 //! SFEN text of many positions, each most likely like the one before.
 
-use crate::packed::{BLACK_HAND, EMPTY, PACKED_LEN, Packed, SIDE, WHITE_HAND, board_byte};
+use crate::packed::{BLACK_HAND, BOARD, EMPTY, PACKED_LEN, Packed, SIDE, WHITE_HAND, board_byte};
 use crate::piece::{Color, HandKind, PieceKind};
+use std::ops::Range;
 
-/// Letters of a board byte, first letter lowest, and how many there are. One that names no piece prints as `?`.
+/// How a square is written.
 #[derive(Clone, Copy)]
 struct Letters {
-    text: u16,
+    /// Its letters, first letter lowest. `?` for a byte that names no piece.
+    text: [u8; 2],
     len: u8,
+    /// All ones when there is nothing on it, and it is counted instead; else 0.
+    empty: u8,
 }
 
-/// By the low five bits of a board byte; the last one is where those of [`EMPTY`] lead, and is not looked at.
-const PIECES: [Letters; 32] = {
-    let mut pieces = [Letters { text: b'?' as u16, len: 1 }; 32];
+/// By board byte.
+static SQUARES: [Letters; 256] = {
+    let mut squares = [Letters { text: [b'?', 0], len: 1, empty: 0 }; 256];
+    squares[EMPTY as usize] = Letters { text: [0; 2], len: 0, empty: !0 };
     let mut i = 0;
     while i < 2 * PieceKind::COUNT {
         let (color, kind) = (Color::ALL[i % 2], PieceKind::ALL[i / 2]);
         let name = kind.sfen().as_bytes();
-        let mut letters = Letters { text: 0, len: 0 };
+        let mut letters = Letters { text: [0; 2], len: 0, empty: 0 };
         while (letters.len as usize) < name.len() {
             let letter = name[letters.len as usize];
             let letter = if matches!(color, Color::White) { letter.to_ascii_lowercase() } else { letter };
-            letters.text |= (letter as u16) << (8 * letters.len);
+            letters.text[letters.len as usize] = letter;
             letters.len += 1;
         }
-        pieces[board_byte(color, kind) as usize] = letters;
+        squares[board_byte(color, kind) as usize] = letters;
         i += 1;
     }
-    pieces
+    squares
 };
 
 /// Room for a rank: two letters a square, and what the last write may touch behind it.
@@ -35,13 +40,14 @@ const RANK_TEXT: usize = 9 * 2 + 2;
 
 /// Writes what [`Packed::sfen`] prints without a move number, several times as fast.
 ///
-/// The ranks that are as they were in the position before are not written anew; along a game those are most. What is
+/// The ranks and hands that are as they were in the position before are not written anew; along a game those are most. What is
 /// written depends on nothing but the position.
 #[derive(Clone, Debug)]
 pub struct SfenWriter {
     /// The position that was written last.
     last: Packed,
     ranks: [Rank; 9],
+    hands: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,18 +59,26 @@ struct Rank {
 impl Default for SfenWriter {
     fn default() -> Self {
         let last = Packed::empty();
-        Self { last, ranks: std::array::from_fn(|rank| Rank::of(&last, rank)) }
+        Self { last, ranks: std::array::from_fn(|rank| Rank::of(&last, rank)), hands: b"-".to_vec() }
     }
 }
 
 impl SfenWriter {
     /// Appends the text of a position to `out`.
     pub fn write(&mut self, packed: &Packed, out: &mut Vec<u8>) {
-        let changed = changed_ranks(packed.as_bytes(), self.last.as_bytes());
-        for (rank, cached) in self.ranks.iter_mut().enumerate() {
-            if changed & 1 << rank != 0 {
-                *cached = Rank::of(packed, rank);
-            }
+        let (now, before) = (packed.as_bytes(), self.last.as_bytes());
+        let (mut first, last) = changed_ranks(now, before);
+        while first != 0 {
+            let rank = first.trailing_zeros() / 8;
+            self.ranks[rank as usize] = Rank::of(packed, rank as usize);
+            first &= !(0xFF << (8 * rank));
+        }
+        if last {
+            self.ranks[8] = Rank::of(packed, 8);
+        }
+        if now[HANDS] != before[HANDS] {
+            self.hands.clear();
+            push_hands(packed, &mut self.hands);
         }
         self.last = *packed;
 
@@ -75,19 +89,24 @@ impl SfenWriter {
             at += rank.len;
         }
         out.extend_from_slice(&board[..at]);
-        push_rest(packed, out);
+        out.extend_from_slice(if now[SIDE] == 0 { b"b " } else { b"w " });
+        out.extend_from_slice(&self.hands);
     }
 }
 
-/// A bit for each rank that differs.
-fn changed_ranks(now: &[u8; PACKED_LEN], before: &[u8; PACKED_LEN]) -> u16 {
-    let mut changed = [false; 9];
-    for file in 0..9 {
-        for rank in 0..9 {
-            changed[rank] |= now[file * 9 + rank] != before[file * 9 + rank];
-        }
+/// Both hands, one behind the other.
+const HANDS: Range<usize> = BLACK_HAND.start..WHITE_HAND.end;
+
+/// A byte for each of the first eight ranks, 0 where it is the same, the first lowest; and whether the last differs.
+fn changed_ranks(now: &[u8; PACKED_LEN], before: &[u8; PACKED_LEN]) -> (u64, bool) {
+    let (mut first, mut last) = (0, 0);
+    for (now, before) in now[BOARD].as_chunks::<9>().0.iter().zip(before[BOARD].as_chunks::<9>().0) {
+        let [a, b, c, d, e, f, g, h, now_last] = *now;
+        let [i, j, k, l, m, n, o, p, before_last] = *before;
+        first |= u64::from_le_bytes([a, b, c, d, e, f, g, h]) ^ u64::from_le_bytes([i, j, k, l, m, n, o, p]);
+        last |= now_last ^ before_last;
     }
-    changed.iter().rev().fold(0, |bits, &changed| bits << 1 | u16::from(changed))
+    (first, last != 0)
 }
 
 impl Rank {
@@ -100,17 +119,12 @@ impl Rank {
         // written again and again to the same place, and `at` moves past it only when a piece follows.
         let mut empty = 0u8;
         for file in 0..9 {
-            let byte = bytes[file * 9 + rank];
-            let piece = PIECES[usize::from(byte & 0x1F)];
-            let unknown = byte & 0xE0 != 0;
-            let is_empty = byte == EMPTY;
-            let letters = if unknown { u16::from(b'?') } else { piece.text };
-            let len = if unknown { 1 } else { piece.len };
-            at += usize::from(!is_empty & (empty > 0));
-            empty = if is_empty { empty + 1 } else { 0 };
-            let letters = if is_empty { u16::from(b'0' + empty) } else { letters };
-            text[at..at + 2].copy_from_slice(&letters.to_le_bytes());
-            at += if is_empty { 0 } else { usize::from(len) };
+            let square = &SQUARES[usize::from(bytes[file * 9 + rank])];
+            at += usize::from(u8::from(empty != 0) & !square.empty);
+            empty = (empty + 1) & square.empty;
+            let [first, second] = square.text;
+            text[at..at + 2].copy_from_slice(&[first | (b'0' + empty) & square.empty, second]);
+            at += usize::from(square.len);
         }
         at += usize::from(empty > 0);
         text[at] = if rank == 8 { b' ' } else { b'/' };
@@ -118,10 +132,9 @@ impl Rank {
     }
 }
 
-/// The side to move and the hands.
-fn push_rest(packed: &Packed, out: &mut Vec<u8>) {
+/// The hands.
+fn push_hands(packed: &Packed, out: &mut Vec<u8>) {
     let bytes = packed.as_bytes();
-    out.extend_from_slice(if bytes[SIDE] == 0 { b"b " } else { b"w " });
     let start = out.len();
     for (hand, color) in [(BLACK_HAND, Color::Black), (WHITE_HAND, Color::White)] {
         for kind in HandKind::ALL.into_iter().rev() {
@@ -132,7 +145,7 @@ fn push_rest(packed: &Packed, out: &mut Vec<u8>) {
             if count > 1 {
                 push_count(count, out);
             }
-            let [letter, _] = PIECES[usize::from(board_byte(color, kind.piece_kind()))].text.to_le_bytes();
+            let [letter, _] = SQUARES[usize::from(board_byte(color, kind.piece_kind()))].text;
             out.push(letter);
         }
     }

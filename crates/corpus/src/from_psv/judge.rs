@@ -101,8 +101,7 @@ impl Judge {
         let Self { trail, record, .. } = self;
         let mv = record.mv.ok_or(Refusal::NoMove)?;
         trail.played(mv);
-        let board = trail.board();
-        if !board.is_legal(mv) {
+        if !trail.is_legal(mv) {
             return Err(Refusal::IllegalMove(mv));
         }
         if record.candidates.is_empty() {
@@ -113,7 +112,7 @@ impl Judge {
             record.candidates.push((mv, record.score));
         }
         for (at, &(listed, _)) in record.candidates.iter().enumerate() {
-            if listed != mv && !board.is_legal(listed) {
+            if listed != mv && !trail.is_legal(listed) {
                 return Err(Refusal::IllegalCandidate { at, mv: listed });
             }
             if record.candidates[..at].iter().any(|&(earlier, _)| earlier == listed) {

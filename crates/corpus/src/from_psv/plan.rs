@@ -82,9 +82,11 @@ impl<'a> Sequence<'a> {
         Self { inputs, record_len, input: 0, record: 0, file: None }
     }
 
-    /// The next `records` records, of which there are as many.
-    pub(super) fn next_block(&mut self, mut records: u64) -> Result<Block, FromPsvError> {
-        let mut block = Block { bytes: Vec::new(), spans: Vec::new() };
+    /// The next `records` records, of which there are as many. `bytes` is memory, whatever it holds.
+    pub(super) fn next_block(&mut self, mut records: u64, bytes: Vec<u8>) -> Result<Block, FromPsvError> {
+        let mut block = Block { bytes, spans: Vec::new() };
+        block.bytes.resize(bytes_of(records, self.record_len), 0);
+        let mut start = 0;
         while records > 0 {
             let Some(input) = self.inputs.get(self.input) else { break };
             let take = records.min(input.records - self.record);
@@ -94,10 +96,10 @@ impl<'a> Sequence<'a> {
                     Some(file) => file,
                     none => none.insert(File::open(&input.path).map_err(io)?),
                 };
-                let start = block.bytes.len();
-                block.bytes.resize(start + bytes_of(take, self.record_len), 0);
+                let end = start + bytes_of(take, self.record_len);
                 // A file that has become shorter since it was looked at ends here, and is no end of the inputs.
-                file.read_exact(&mut block.bytes[start..]).map_err(io)?;
+                file.read_exact(&mut block.bytes[start..end]).map_err(io)?;
+                start = end;
                 block.spans.push(Span { input: self.input, record: self.record, records: take });
                 self.record += take;
                 records -= take;
@@ -106,6 +108,7 @@ impl<'a> Sequence<'a> {
                 (self.input, self.record, self.file) = (self.input + 1, 0, None);
             }
         }
+        block.bytes.truncate(start);
         Ok(block)
     }
 }

@@ -57,9 +57,11 @@ pub fn from_psv(
         files: Vec::new(),
     };
     let collector = Collector { report, last_ply: None, files: Files::create(out)? };
-    let encoder =
-        GroupEncoder::new(GroupEncoder::DEFAULT_ZSTD_LEVEL).map_err(|error| WriteError::of(out, error))?;
-    run(&inputs, cut, options, &encoder, collector, progress)
+    let encoders = (0..options.threads.get())
+        .map(|_| GroupEncoder::new(GroupEncoder::DEFAULT_ZSTD_LEVEL))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| WriteError::of(out, error))?;
+    run(&inputs, cut, options, encoders, collector, progress)
 }
 
 /// A row group on its way to the threads.
@@ -73,6 +75,8 @@ struct Job {
 struct Done {
     begins_file: bool,
     records: u64,
+    /// Memory that held its records.
+    bytes: Vec<u8>,
     result: Result<Judged, FromPsvError>,
 }
 
@@ -83,16 +87,16 @@ fn run(
     inputs: &[Input],
     cut: Cut,
     options: &PsvOptions,
-    encoder: &GroupEncoder,
+    encoders: Vec<GroupEncoder>,
     mut collector: Collector,
     progress: &dyn Progress,
 ) -> Result<Report, FromPsvError> {
     let layout = collector.report.layout;
     let threads = options.threads.get();
-    // Reading takes a permit and writing gives it back, so nobody runs far ahead whoever is slow.
+    // Reading takes memory for records and writing gives it back, so nobody runs far ahead whoever is slow.
     let (permits, permit) = bounded(AHEAD * threads);
     for _ in 0..AHEAD * threads {
-        let _ = permits.send(());
+        let _ = permits.send(Vec::new());
     }
     let (jobs, job) = bounded::<Job>(AHEAD * threads);
     let (results, result) = bounded::<(u64, Done)>(AHEAD * threads);
@@ -100,7 +104,7 @@ fn run(
     thread::scope(move |scope| {
         let reading = results.clone();
         scope.spawn(move || read(inputs, cut, layout, &permit, &jobs, &reading));
-        for _ in 0..threads {
+        for encoder in encoders {
             let (job, results) = (job.clone(), results.clone());
             let worker = Worker {
                 inputs,
@@ -125,7 +129,7 @@ fn run(
                 at += done.records;
                 collector.take(done.result?, done.begins_file)?;
                 progress.advance(done.records);
-                let _ = permits.send(());
+                let _ = permits.send(done.bytes);
             }
         }
         if at == cut.records { collector.finish() } else { Err(FromPsvError::Worker) }
@@ -137,22 +141,21 @@ fn read(
     inputs: &[Input],
     cut: Cut,
     layout: Layout,
-    permit: &Receiver<()>,
+    permit: &Receiver<Vec<u8>>,
     jobs: &Sender<Job>,
     results: &Sender<(u64, Done)>,
 ) {
     let mut sequence = Sequence::new(inputs, layout.record_len() as u64);
     let (mut number, mut at) = (0, 0);
     while let Some((range, begins_file)) = cut.group(at) {
-        if permit.recv().is_err() {
-            return;
-        }
+        let Ok(bytes) = permit.recv() else { return };
         let records = range.end - range.start;
-        let sent = match sequence.next_block(records) {
+        let sent = match sequence.next_block(records, bytes) {
             Ok(block) => jobs.send(Job { number, begins_file, block }).is_ok(),
             Err(error) => {
                 // In its turn, behind everything that was read before.
-                let _ = results.send((number, Done { begins_file, records, result: Err(error) }));
+                let (bytes, result) = (Vec::new(), Err(error));
+                let _ = results.send((number, Done { begins_file, records, bytes, result }));
                 false
             }
         };
@@ -178,7 +181,7 @@ struct Judged {
 /// One thread's tools.
 struct Worker<'a> {
     inputs: &'a [Input],
-    encoder: &'a GroupEncoder,
+    encoder: GroupEncoder,
     layout: Layout,
     judge: Judge,
     rows: RowGroup,
@@ -191,7 +194,8 @@ impl Worker<'_> {
             // A panic must not leave the others waiting for this block; nothing of it is used again.
             let result = catch_unwind(AssertUnwindSafe(|| self.judge(&block)));
             let result = result.unwrap_or(Err(FromPsvError::Worker));
-            if results.send((number, Done { begins_file, records, result })).is_err() {
+            let done = Done { begins_file, records, bytes: block.bytes, result };
+            if results.send((number, done)).is_err() {
                 return;
             }
         }

@@ -5,7 +5,7 @@ use super::error::FromPsvError;
 use super::plan::Input;
 use crate::psv::detect::{MAX_CANDIDATES, MoveTally, Positions, SAMPLE_RECORDS};
 use crate::psv::{CANDIDATE_LEN, Layout, MoveLayout, PSV_LEN, SFEN_LEN};
-use manaka_shogi::Board;
+use manaka_shogi::Trail;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -157,7 +157,7 @@ fn common_moves(
     told: Option<MoveLayout>,
 ) -> Result<(MoveLayout, MoveTally), FromPsvError> {
     let wanted = (SAMPLE_RECORDS / sources.len().max(1)).max(FEWEST_OF_A_FILE) as u64;
-    let mut board = Board::start();
+    let mut trail = Trail::default();
     let mut bytes = vec![0; layout.record_len()];
     let mut all = MoveTally::default();
     let mut first: Option<(&Path, MoveLayout)> = None;
@@ -165,7 +165,7 @@ fn common_moves(
         let mut tally = MoveTally::default();
         for record in spread(source.len / bytes.len() as u64, wanted) {
             source.read(record * bytes.len() as u64, &mut bytes)?;
-            tally.look(layout, &bytes, &mut board);
+            tally.look(layout, &bytes, &mut trail);
         }
         all.add(&tally);
         let verdict = tally.verdict();

@@ -7,7 +7,7 @@
 use super::layout::Layout;
 use super::moves::MoveLayout;
 use super::{SFEN_LEN, decode_position};
-use manaka_shogi::Board;
+use manaka_shogi::Trail;
 use std::fmt;
 
 /// Most candidates that are looked for behind the 40 bytes.
@@ -69,18 +69,18 @@ pub enum Undecided {
 const DAMAGED_ONE_IN: u64 = 500;
 
 impl MoveTally {
-    /// Looks at the moves of one more record; of the layout only what is not about moves matters. `board` is scratch.
-    pub fn look(&mut self, layout: &Layout, record: &[u8], board: &mut Board) {
+    /// Looks at the moves of one more record; of the layout only what is not about moves matters. `trail` is scratch.
+    pub fn look(&mut self, layout: &Layout, record: &[u8], trail: &mut Trail) {
         self.records += 1;
         let position = record.first_chunk::<SFEN_LEN>().and_then(|position| decode_position(position).ok());
-        if position.is_none_or(|packed| board.set(&packed, 0).is_err()) {
+        if position.is_none_or(|packed| trail.step(&packed).is_err()) {
             return;
         }
         self.positions += 1;
         for bits in layout.move_bits(record) {
             let mut set = 0;
             for (i, layout) in MoveLayout::ALL.into_iter().enumerate() {
-                let legal = layout.decode(bits).is_some_and(|mv| board.is_legal(mv));
+                let legal = layout.decode(bits).is_some_and(|mv| trail.is_legal(mv));
                 set |= usize::from(legal) << i;
             }
             self.by_set[set] += 1;

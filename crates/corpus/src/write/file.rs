@@ -6,7 +6,7 @@ use manaka_core::whole_file::{Existing, WholeFile};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::writer::SerializedFileWriter;
 use std::fmt;
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,6 +47,9 @@ impl WriteError {
     }
 }
 
+/// Bytes that are written at once; the parquet crate copies columns by 8 KB.
+const BUFFER: usize = 1 << 20;
+
 /// What a finished file holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FileSummary {
@@ -61,7 +64,7 @@ pub struct FileSummary {
 /// Writes one corpus file. It gets its name when it is finished; dropped before that, nothing is left of it.
 pub struct CorpusWriter {
     path: PathBuf,
-    writer: SerializedFileWriter<WholeFile>,
+    writer: SerializedFileWriter<BufWriter<WholeFile>>,
     rows: u64,
 }
 
@@ -73,8 +76,9 @@ impl CorpusWriter {
     pub fn create(path: &Path) -> Result<Self, WriteError> {
         let io = |error| WriteError::Io { path: path.to_owned(), error };
         let file = WholeFile::create(path, Existing::Refuse).map_err(io)?;
-        let build = || -> ParquetResult<SerializedFileWriter<WholeFile>> {
+        let build = || -> ParquetResult<SerializedFileWriter<BufWriter<WholeFile>>> {
             let properties = properties(GroupEncoder::DEFAULT_ZSTD_LEVEL)?;
+            let file = BufWriter::with_capacity(BUFFER, file);
             SerializedFileWriter::new(file, schema()?, Arc::new(properties))
         };
         let writer = build().map_err(|error| WriteError::of(path, error))?;
@@ -115,7 +119,10 @@ impl CorpusWriter {
     /// [`WriteError`]; the file does not appear then.
     pub fn finish(self) -> Result<FileSummary, WriteError> {
         let file = self.writer.into_inner().map_err(|error| WriteError::of(&self.path, error))?;
-        let bytes = file.commit().map_err(|error| WriteError::Io { path: self.path.clone(), error })?;
+        let whole = file.into_inner().map_err(io::IntoInnerError::into_error);
+        let bytes = whole
+            .and_then(WholeFile::commit)
+            .map_err(|error| WriteError::Io { path: self.path.clone(), error })?;
         Ok(FileSummary { path: self.path, rows: self.rows, bytes })
     }
 }

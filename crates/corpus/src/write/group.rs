@@ -1,10 +1,8 @@
 //! Rows on their way into a row group, column by column.
 
-use super::text::move_text;
-use bytes::Bytes;
+use super::encode::BATCH;
 use manaka_core::sfen::SfenWriter;
 use manaka_core::{Move16, Packed};
-use parquet::data_type::ByteArray;
 
 /// A row to be written (corpus.md §3).
 #[derive(Clone, Copy, Debug)]
@@ -25,31 +23,43 @@ pub struct CorpusRow<'a> {
     pub result: i8,
 }
 
-/// Rows in game order.
+/// Rows in game order. Numbers and moves are kept as the 16 bits that hold them.
 #[derive(Debug, Default)]
 pub struct RowGroup {
-    /// Texts one behind the other, and where each ends.
-    sfens: Vec<u8>,
-    sfen_ends: Vec<usize>,
+    /// Texts one behind the other, each behind its length, as pages hold them.
+    pub(super) sfens: Vec<u8>,
+    /// Where every batch of rows ends there.
+    pub(super) sfen_batches: Vec<usize>,
     writer: SfenWriter,
-    pub(super) side: Vec<i32>,
-    pub(super) ply: Vec<i32>,
-    pub(super) cp: Vec<i32>,
-    pub(super) depth: Vec<i32>,
-    pub(super) result: Vec<i32>,
-    mv: Vec<Move16>,
-    cand_move: Vec<Move16>,
-    pub(super) cand_cp: Vec<i32>,
+    pub(super) side: Vec<u16>,
+    pub(super) ply: Vec<u16>,
+    pub(super) cp: Vec<u16>,
+    pub(super) depth: Vec<u16>,
+    pub(super) result: Vec<u16>,
+    pub(super) mv: Vec<u16>,
+    pub(super) cand_move: Vec<u16>,
+    pub(super) cand_cp: Vec<u16>,
     /// The levels of both list columns.
-    pub(super) def: Vec<i16>,
-    pub(super) rep: Vec<i16>,
+    pub(super) def: Vec<u16>,
+    pub(super) rep: Vec<u16>,
+    pub(super) list_batches: Vec<ListBatch>,
+}
+
+/// A batch of lists.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ListBatch {
+    /// Its rows.
+    pub rows: usize,
+    /// Where its levels end.
+    pub levels: usize,
+    /// Where its values end.
+    pub values: usize,
 }
 
 /// A list is there and empty.
-const EMPTY_LIST: i16 = 1;
-/// A value is there: in a list, in a flat column.
-const VALUE_IN_LIST: i16 = 3;
-const VALUE: i16 = 1;
+const EMPTY_LIST: u16 = 1;
+/// A value is there in a list.
+const VALUE_IN_LIST: u16 = 3;
 
 impl RowGroup {
     /// How many rows there are.
@@ -68,7 +78,7 @@ impl RowGroup {
     pub fn clear(&mut self) {
         let Self {
             sfens,
-            sfen_ends,
+            sfen_batches,
             writer: _,
             side,
             ply,
@@ -80,60 +90,59 @@ impl RowGroup {
             cand_cp,
             def,
             rep,
+            list_batches,
         } = self;
         sfens.clear();
-        sfen_ends.clear();
-        mv.clear();
-        cand_move.clear();
-        for ints in [side, ply, cp, depth, result, cand_cp] {
-            ints.clear();
+        sfen_batches.clear();
+        for bits in [side, ply, cp, depth, result, mv, cand_move, cand_cp, def, rep] {
+            bits.clear();
         }
-        def.clear();
-        rep.clear();
+        list_batches.clear();
     }
 
     /// Appends a row. Moves that are not well-formed get an empty text.
     pub fn push(&mut self, row: &CorpusRow<'_>) {
+        let start = self.sfens.len();
+        self.sfens.extend_from_slice(&[0; 4]);
         self.writer.write(row.packed, &mut self.sfens);
-        self.sfen_ends.push(self.sfens.len());
-        self.side.push(row.packed.side() as i32);
-        self.ply.push(row.ply.into());
-        self.cp.push(row.cp.into());
+        let len = u32::try_from(self.sfens.len() - start - 4).unwrap_or(u32::MAX);
+        self.sfens[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        self.side.push(row.packed.side() as u16);
+        self.ply.push(row.ply);
+        self.cp.push(row.cp.cast_unsigned());
         self.depth.push(row.depth.into());
-        self.result.push(row.result.into());
-        self.mv.push(row.mv);
+        self.result.push(i16::from(row.result).cast_unsigned());
+        self.mv.push(text_bits(row.mv));
+        if self.len().is_multiple_of(BATCH) {
+            self.sfen_batches.push(self.sfens.len());
+        }
+
+        if self.list_batches.last().is_none_or(|batch| batch.levels - self.batch_start() >= BATCH) {
+            self.list_batches.push(ListBatch::default());
+        }
         if row.candidates.is_empty() {
             self.def.push(EMPTY_LIST);
             self.rep.push(0);
         }
         for (at, &(mv, cp)) in row.candidates.iter().enumerate() {
-            self.cand_move.push(mv);
-            self.cand_cp.push(cp.into());
+            self.cand_move.push(text_bits(mv));
+            self.cand_cp.push(cp.cast_unsigned());
             self.def.push(VALUE_IN_LIST);
-            self.rep.push(i16::from(at > 0));
+            self.rep.push(u16::from(at > 0));
+        }
+        if let Some(batch) = self.list_batches.last_mut() {
+            batch.rows += 1;
+            (batch.levels, batch.values) = (self.def.len(), self.cand_move.len());
         }
     }
 
-    /// The positions' texts.
-    pub(super) fn sfens(&self) -> Vec<ByteArray> {
-        let all = Bytes::copy_from_slice(&self.sfens);
-        let mut start = 0;
-        let text = |&end: &usize| ByteArray::from(all.slice(std::mem::replace(&mut start, end)..end));
-        self.sfen_ends.iter().map(text).collect()
+    /// Where the levels of the last batch of lists begin.
+    fn batch_start(&self) -> usize {
+        self.list_batches.iter().rev().nth(1).map_or(0, |before| before.levels)
     }
+}
 
-    /// The played moves' texts.
-    pub(super) fn moves(&self) -> Vec<ByteArray> {
-        self.mv.iter().map(|&mv| move_text(mv).into()).collect()
-    }
-
-    /// The candidates' texts, all rows' one behind the other.
-    pub(super) fn candidates(&self) -> Vec<ByteArray> {
-        self.cand_move.iter().map(|&mv| move_text(mv).into()).collect()
-    }
-
-    /// The definition levels of a flat column.
-    pub(super) fn present(&self) -> Vec<i16> {
-        vec![VALUE; self.len()]
-    }
+/// The bits of a move; of all those that are none and have an empty text the same ones.
+const fn text_bits(mv: Move16) -> u16 {
+    if mv.is_well_formed() { mv.bits() } else { u16::MAX }
 }

@@ -1,6 +1,5 @@
 //! Moves as USI text, without an allocation.
 
-use bytes::Bytes;
 use manaka_core::Move16;
 use std::sync::LazyLock;
 
@@ -9,12 +8,14 @@ const MOVE_LEN: usize = 5;
 
 /// The USI text of every 15-bit value, and its length; what is no move has none.
 static MOVES: LazyLock<Vec<([u8; MOVE_LEN], u8)>> = LazyLock::new(|| {
+    let mut text = Vec::with_capacity(MOVE_LEN);
     let text_of = |bits| {
-        let text = Move16::from_bits(bits).to_string();
+        text.clear();
+        Move16::from_bits(bits).write_usi(&mut text);
         let mut padded = [0; MOVE_LEN];
         match (padded.get_mut(..text.len()), u8::try_from(text.len())) {
             (Some(room), Ok(len)) if Move16::from_bits(bits).is_well_formed() => {
-                room.copy_from_slice(text.as_bytes());
+                room.copy_from_slice(&text);
                 (padded, len)
             }
             _ => (padded, 0),
@@ -24,10 +25,10 @@ static MOVES: LazyLock<Vec<([u8; MOVE_LEN], u8)>> = LazyLock::new(|| {
 });
 
 /// The USI text of a well-formed move, without an allocation; an empty one for other bits.
-pub(super) fn move_text(mv: Move16) -> Bytes {
+pub(super) fn move_text(mv: Move16) -> &'static [u8] {
     match MOVES.get(usize::from(mv.bits())) {
-        Some((text, len)) => Bytes::from_static(&text[..usize::from(*len)]),
-        None => Bytes::new(),
+        Some((text, len)) => &text[..usize::from(*len)],
+        None => &[],
     }
 }
 
