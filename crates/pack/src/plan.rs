@@ -3,12 +3,14 @@
 //! Nothing of a plan reaches the shards.
 
 use crate::error::{Error, Result};
+use crate::run::on_threads;
 use crate::shard::ROWS_PER_GROUP;
 use manaka_core::stream::{CANDIDATE_LEN, StreamReader};
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many records there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,11 +88,18 @@ pub struct Load {
 }
 
 impl Load {
-    /// Looks at the head of every stream.
-    pub fn of(paths: &[PathBuf], excluded: u64) -> Result<Self> {
+    /// Looks at the head of every stream, on several threads.
+    pub fn of(paths: &[PathBuf], excluded: u64, threads: NonZeroUsize) -> Result<Self> {
+        let next = AtomicUsize::new(0);
+        let heads = on_threads(threads, || {
+            let mut heads = Vec::new();
+            while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                heads.push(Head::of(path)?);
+            }
+            Ok(heads)
+        })?;
         let (mut records, mut candidates, mut exact) = (0, 0, true);
-        for path in paths {
-            let head = Head::of(path)?;
+        for head in heads.iter().flatten() {
             records += head.records;
             candidates += head.candidates;
             exact &= head.exact;
@@ -256,12 +265,12 @@ mod tests {
         {
             let path = dir.path().join(name);
             stream(&path, 3000, compression);
-            let load = Load::of(&[path.clone()], 0).unwrap();
+            let load = Load::of(&[path.clone()], 0, NonZeroUsize::MIN).unwrap();
             assert_eq!((load.count, load.candidates), (Count { records: 3000, exact: true }, 9000), "{name}");
             std::fs::remove_file(&path).unwrap();
             stream(&path, 60_000, compression);
             assert!(std::fs::metadata(&path).unwrap().len() > 3 * SAMPLE);
-            let load = Load::of(&[path], 0).unwrap();
+            let load = Load::of(&[path], 0, NonZeroUsize::MIN).unwrap();
             assert!(!load.count.exact && (54_000..66_000).contains(&load.count.records), "{name}: {load:?}");
             assert_eq!(load.candidates / load.count.records, 3);
         }

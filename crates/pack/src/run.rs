@@ -186,7 +186,7 @@ pub fn plan(inputs: &[PathBuf], options: &PackOptions) -> Result<Plan> {
     for path in &options.exclude {
         excluded += ShardReader::open(path)?.rows();
     }
-    Plan::new(&Load::of(inputs, excluded)?, memory, options.threads, options.buckets)
+    Plan::new(&Load::of(inputs, excluded, options.threads)?, memory, options.threads, options.buckets)
 }
 
 /// Folds streams into shards in `out`, which must exist. `inputs` are read in any order.
@@ -391,7 +391,10 @@ impl Run<'_> {
 }
 
 /// Runs `work` on several threads and returns what each gave, or the error of the first that failed.
-fn on_threads<T: Send>(threads: NonZeroUsize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(crate) fn on_threads<T: Send>(
+    threads: NonZeroUsize,
+    work: impl Fn() -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads.get()).map(|_| scope.spawn(&work)).collect();
         let results: Vec<_> =

@@ -97,6 +97,8 @@ struct Spool {
     bytes: u64,
     /// Written to since the last sync.
     dirty: bool,
+    /// In files: bytes that were sent to disk, from the start.
+    sent: u64,
 }
 
 /// Buffers of chunks that were used up, to be filled again: their memory is there already. The rows of a fold in memory
@@ -123,6 +125,10 @@ impl Pool {
 
 /// Room in a buffer behind the length at which it is handed over, for the item that reaches it.
 const ITEM: usize = 4 << 10;
+
+/// Bytes of a spool file that are sent to disk at a time, so that little is left when a pass ends. The system places each such
+/// piece on its own: small ones would be spread over the disk, and take long to remove.
+const SEND: u64 = 1 << 20;
 
 /// Bytes behind the last item that the next one is likely to take.
 const NEXT: usize = 129;
@@ -277,6 +283,11 @@ impl<'p> Spools<'p> {
         Ok(())
     }
 
+    /// Bytes at which a spool sends for the first time: spools fill evenly, and must not send all at once.
+    fn first_send(&self, index: usize) -> u64 {
+        SEND * (index as u64 + 1) / self.len() as u64
+    }
+
     /// Removes a spool that is not needed any more.
     pub fn remove(&self, index: usize) -> Result<()> {
         match self.path(index) {
@@ -310,10 +321,13 @@ impl<'p> Spools<'p> {
                     .and_then(|mut file| {
                         file.write_all(&head)?;
                         file.write_all(bytes)?;
-                        // The disk works while more is scattered, so that little is left when the pass ends.
-                        let len = (HEAD_LEN + bytes.len()) as u64;
                         let end = file.stream_position()?;
-                        begin_write_back(&file, end.saturating_sub(len), len);
+                        // Pieces of about SEND, at another time in each spool.
+                        let due = spool.sent + if spool.sent == 0 { self.first_send(index) } else { SEND };
+                        if end >= due {
+                            begin_write_back(&file, spool.sent, end - spool.sent);
+                            spool.sent = end;
+                        }
                         Ok(())
                     })
                     .map_err(Error::io(&path))?;
