@@ -18,7 +18,7 @@ use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 use std::mem;
 use zstd::bulk::Compressor;
-use zstd::zstd_safe::{CParameter, compress_bound};
+use zstd::zstd_safe::compress_bound;
 
 /// The rows of one row group, column by column.
 #[derive(Default)]
@@ -128,9 +128,7 @@ pub struct GroupEncoder {
     source: PolicySource,
     outcomes: Outcomes,
     columns: Vec<ColumnDescPtr>,
-    /// For pages that are the bytes of positions, and for all others.
-    positions: Compressor<'static>,
-    numbers: Compressor<'static>,
+    zstd: Compressor<'static>,
     dictionary: Dictionary,
     page: Vec<u8>,
     compressed: Vec<u8>,
@@ -138,27 +136,21 @@ pub struct GroupEncoder {
     last: usize,
 }
 
-/// zstd's levels for positions and for numbers, and the binary logarithm of the places of the table for positions.
-const POSITIONS_LEVEL: i32 = 1;
-const POSITIONS_TABLE: u32 = 12;
-const NUMBERS_LEVEL: i32 = 1;
+/// zstd's level.
+const LEVEL: i32 = 1;
 
 impl GroupEncoder {
     /// An encoder of rows of this policy source, all of which have an outcome or not.
     ///
     /// # Errors
-    /// None is known: the schema and the parameters are fixed.
+    /// None is known: the schema and the level are fixed.
     pub fn new(source: PolicySource, outcomes: Outcomes) -> Result<Self> {
         let columns = SchemaDescriptor::new(schema(source, outcomes)?).columns().to_vec();
-        let mut positions = Compressor::new(POSITIONS_LEVEL)?;
-        // A small table stays in a core's first cache; what it forgets costs a byte in two hundred.
-        positions.set_parameter(CParameter::HashLog(POSITIONS_TABLE))?;
         Ok(Self {
             source,
             outcomes,
             columns,
-            positions,
-            numbers: Compressor::new(NUMBERS_LEVEL)?,
+            zstd: Compressor::new(LEVEL)?,
             dictionary: Dictionary::default(),
             page: Vec::new(),
             compressed: Vec::new(),
@@ -202,12 +194,7 @@ impl GroupEncoder {
         let written = match name {
             "packed" => {
                 // PLAIN: the values are the page.
-                chunk.write(
-                    &mut self.positions,
-                    &mut self.compressed,
-                    &group.packed,
-                    data(rows, Encoding::PLAIN),
-                )
+                chunk.write(&mut self.zstd, &mut self.compressed, &group.packed, data(rows, Encoding::PLAIN))
             }
             "ply" => {
                 byte_stream_split(group.ply.iter().map(|&ply| u32::from(ply).to_le_bytes()), &mut page);
@@ -264,7 +251,7 @@ impl GroupEncoder {
 
     /// Writes a page of numbers.
     fn write(&mut self, chunk: &mut ChunkWriter<'_>, page: &[u8], kind: Kind) -> Result<()> {
-        chunk.write(&mut self.numbers, &mut self.compressed, page, kind)
+        chunk.write(&mut self.zstd, &mut self.compressed, page, kind)
     }
 
     /// Writes the distinct values, then a page of `count` values whose levels are in `page` already.
