@@ -18,7 +18,6 @@ pub const fn slot(hash: u128) -> u32 {
 }
 
 /// The key a position is sorted by: the top half of its hash.
-#[expect(clippy::cast_possible_truncation, reason = "64 bits remain")]
 pub const fn top(hash: u128) -> u64 {
     (hash >> 64) as u64
 }

@@ -115,6 +115,7 @@ impl Sorter {
 }
 
 #[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "a handful of items")]
 mod tests {
     use super::*;
     use proptest::prelude::*;

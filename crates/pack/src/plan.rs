@@ -265,7 +265,7 @@ mod tests {
         {
             let path = dir.path().join(name);
             stream(&path, 3000, compression);
-            let load = Load::of(&[path.clone()], 0, NonZeroUsize::MIN).unwrap();
+            let load = Load::of(std::slice::from_ref(&path), 0, NonZeroUsize::MIN).unwrap();
             assert_eq!((load.count, load.candidates), (Count { records: 3000, exact: true }, 9000), "{name}");
             std::fs::remove_file(&path).unwrap();
             stream(&path, 60_000, compression);
