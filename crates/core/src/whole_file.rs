@@ -2,6 +2,8 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
+#[cfg(target_os = "linux")]
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 
 /// Appended to a final name while the file is being written.
@@ -55,6 +57,12 @@ impl WholeFile {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Has bytes that were written sent to disk and does not wait for them, so that [`WholeFile::commit`] finds little left
+    /// to do. Only a hint: where the system does not take it, nothing changes.
+    pub fn begin_write_back(&self, at: u64, len: u64) {
+        begin_write_back(&self.file, at, len);
     }
 
     /// Writes over bytes that were written before, and goes on behind the last.
@@ -114,6 +122,18 @@ impl Drop for WholeFile {
         }
     }
 }
+
+/// Has bytes of a file sent to disk and does not wait for them; what is there already leaves the system's memory. A hint:
+/// where the system does not take it, nothing changes.
+#[cfg(target_os = "linux")]
+pub fn begin_write_back(file: &File, at: u64, len: u64) {
+    // What lies in memory alone cannot be dropped: Linux begins to write it.
+    let _ = rustix::fs::fadvise(file, at, NonZeroU64::new(len), rustix::fs::Advice::DontNeed);
+}
+
+/// Nothing: the hint is not given here.
+#[cfg(not(target_os = "linux"))]
+pub fn begin_write_back(_: &File, _: u64, _: u64) {}
 
 /// Writes over bytes of a file and goes back to its end.
 pub(crate) fn overwrite(file: &mut File, at: u64, bytes: &[u8]) -> io::Result<()> {

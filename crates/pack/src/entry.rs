@@ -26,9 +26,10 @@ const fn candidate_len(source: PolicySource) -> usize {
 
 /// Appends the entry of a valid record.
 pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
-    out.extend_from_slice(record.packed_bytes());
-    out.extend_from_slice(&record.value_q().to_le_bytes());
-    out.extend_from_slice(&record.ply().to_le_bytes());
+    let mut head = [0; HEAD];
+    head[..PACKED_LEN].copy_from_slice(record.packed_bytes());
+    head[PACKED_LEN..PACKED_LEN + 4].copy_from_slice(&record.value_q().to_le_bytes());
+    head[PACKED_LEN + 4..PACKED_LEN + 6].copy_from_slice(&record.ply().to_le_bytes());
     // Valid records hold -1, 0 (of either sign) and 1 only.
     let value_z: i8 = match record.outcome() {
         None => ABSENT,
@@ -36,15 +37,15 @@ pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
         Some(z) if z < 0.0 => -1,
         Some(_) => 0,
     };
-    out.extend_from_slice(&value_z.to_le_bytes());
+    head[PACKED_LEN + 6..PACKED_LEN + 7].copy_from_slice(&value_z.to_le_bytes());
     let n = u16::try_from(record.n_cand()).unwrap_or(u16::MAX);
-    out.extend_from_slice(&n.to_le_bytes());
-    for candidate in record.candidates() {
-        out.extend_from_slice(&candidate.mv.bits().to_le_bytes());
-        match source {
-            PolicySource::Visits => out.extend_from_slice(&candidate.visits.to_le_bytes()),
-            PolicySource::SoftmaxCp => out.extend_from_slice(&candidate.cp.to_le_bytes()),
-        }
+    head[PACKED_LEN + 7..].copy_from_slice(&n.to_le_bytes());
+    out.extend_from_slice(&head);
+    // A candidate of a record is mv, visits, cp (stream.md §3.2).
+    let candidates = record.candidate_bytes().iter();
+    match source {
+        PolicySource::Visits => out.extend(candidates.flat_map(|&[a, b, c, d, e, f, ..]| [a, b, c, d, e, f])),
+        PolicySource::SoftmaxCp => out.extend(candidates.flat_map(|&[a, b, .., c, d]| [a, b, c, d])),
     }
 }
 
@@ -65,13 +66,14 @@ impl<'a> Entry<'a> {
     /// The entry at the start of `bytes`; `None` when they hold none.
     pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
-        let n = u16::from_le_bytes([head[HEAD - 2], head[HEAD - 1]]);
-        let candidates = rest.get(..usize::from(n) * candidate_len(source))?;
+        let entry = Self { head, candidates: rest };
+        let candidates = rest.get(..usize::from(entry.n_cand()) * candidate_len(source))?;
         Some(Self { head, candidates })
     }
 
-    pub const fn len(&self) -> usize {
-        HEAD + self.candidates.len()
+    /// How many candidates there are.
+    pub const fn n_cand(&self) -> u16 {
+        u16::from_le_bytes([self.head[HEAD - 2], self.head[HEAD - 1]])
     }
 
     /// Whether this is no record but the mark that leaves its position out.
@@ -96,6 +98,11 @@ impl<'a> Entry<'a> {
     pub fn outcome(&self) -> Option<i8> {
         let value_z = i8::from_le_bytes([self.head[PACKED_LEN + 6]]);
         (value_z != ABSENT).then_some(value_z)
+    }
+
+    /// The bytes of all candidates. Those of a score entry are laid out as in a placed row.
+    pub const fn candidate_bytes(&self) -> &'a [u8] {
+        self.candidates
     }
 
     /// `(mv, cp)` of a score entry.

@@ -9,8 +9,9 @@ use crate::run::{PackOptions, shard_path};
 use crate::spool::{Spools, Tag};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The lines of an earlier run.
@@ -45,6 +46,8 @@ pub struct WorkDir {
     lock: PathBuf,
     _locked: File,
     journal: Mutex<Journal>,
+    /// The end of a pass was written.
+    ended: Condvar,
     attempt: u32,
     /// Finished units are written down this far apart: bringing spools to disk takes time.
     checkpoint: Duration,
@@ -57,6 +60,14 @@ struct Journal {
     written: Instant,
     /// Whether lines are brought to disk.
     durable: bool,
+    /// Whether the end of a pass is being written; nothing is written before it.
+    ending: bool,
+}
+
+/// The lines of a pass that has ended, to be written while the next one works.
+#[must_use]
+pub struct PassEnd {
+    lines: Vec<(String, Option<usize>)>,
 }
 
 const JOURNAL: &str = "journal";
@@ -122,18 +133,21 @@ impl WorkDir {
             .open(&journal_path)
             .map_err(Error::io(&journal_path))?;
         file.set_len(whole).map_err(Error::io(&journal_path))?;
-        let mut journal = Journal { file, pending: Vec::new(), written: Instant::now(), durable: false };
+        let mut journal =
+            Journal { file, pending: Vec::new(), written: Instant::now(), durable: false, ending: false };
         io::Seek::seek(&mut journal.file, io::SeekFrom::End(0)).map_err(Error::io(&journal_path))?;
         if whole == 0 {
             journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), None)));
         }
         journal.pending.push((format!("attempt\t{attempt}"), None));
-        journal.write().map_err(Error::io(&journal_path))?;
+        let lines = mem::take(&mut journal.pending);
+        journal.write(&lines).map_err(Error::io(&journal_path))?;
         let dir = Self {
             path: path.to_owned(),
             lock: lock_path,
             _locked: lock,
             journal: Mutex::new(journal),
+            ended: Condvar::new(),
             attempt,
             checkpoint: options.checkpoint,
         };
@@ -152,36 +166,80 @@ impl WorkDir {
     /// Notes that a unit is done whose output is in `output`. The line is written when some time has passed or by
     /// [`WorkDir::flush`], after the output is on disk. `used` is the unit's input, removed once the line is written.
     pub fn note(&self, line: String, output: &Spools<'_>, used: Option<(&Spools<'_>, usize)>) -> Result<()> {
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.lock();
         journal.pending.push((line, used.map(|(_, index)| index)));
-        if journal.written.elapsed() < self.checkpoint {
+        if journal.written.elapsed() < self.checkpoint || journal.ending {
             return Ok(());
         }
-        self.write(&mut journal, output, used.map(|(input, _)| input))
+        let lines = mem::take(&mut journal.pending);
+        self.write(&mut journal, lines, output, used.map(|(input, _)| input))
     }
 
     /// Writes every line noted, with `line` behind them.
     pub fn flush(&self, line: String, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.lock();
+        while journal.ending {
+            journal = self.ended.wait(journal).unwrap_or_else(PoisonError::into_inner);
+        }
         journal.pending.push((line, None));
-        self.write(&mut journal, output, input)
+        let lines = mem::take(&mut journal.pending);
+        self.write(&mut journal, lines, output, input)
+    }
+
+    /// Ends a pass: every line noted, with `line` behind them, is to be written by [`WorkDir::end_pass`] before any other.
+    pub fn begin_end_of_pass(&self, line: String) -> PassEnd {
+        let mut journal = self.lock();
+        journal.ending = true;
+        journal.pending.push((line, None));
+        PassEnd { lines: mem::take(&mut journal.pending) }
+    }
+
+    /// Writes the end of a pass; the next pass may have begun. Bringing its output to disk takes time, in which the
+    /// processor has other work.
+    pub fn end_pass(&self, end: PassEnd, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
+        let written = output.sync().and_then(|()| {
+            let mut journal = self.lock();
+            self.write_lines(&mut journal, end.lines, input)
+        });
+        self.lock().ending = false;
+        self.ended.notify_all();
+        written
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Output to disk, then the lines, then the inputs away. The journal stays locked: a unit that ends meanwhile is
     /// noted behind.
-    fn write(&self, journal: &mut Journal, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
+    fn write(
+        &self,
+        journal: &mut Journal,
+        lines: Vec<(String, Option<usize>)>,
+        output: &Spools<'_>,
+        input: Option<&Spools<'_>>,
+    ) -> Result<()> {
         output.sync()?;
-        let used: Vec<usize> = journal.pending.iter().filter_map(|(_, used)| *used).collect();
-        journal.write().map_err(Error::io(&self.path.join(JOURNAL)))?;
+        self.write_lines(journal, lines, input)
+    }
+
+    fn write_lines(
+        &self,
+        journal: &mut Journal,
+        lines: Vec<(String, Option<usize>)>,
+        input: Option<&Spools<'_>>,
+    ) -> Result<()> {
+        journal.write(&lines).map_err(Error::io(&self.path.join(JOURNAL)))?;
+        let mut used = lines.into_iter().filter_map(|(_, used)| used);
         match input {
-            Some(input) => used.into_iter().try_for_each(|index| input.remove(index)),
+            Some(input) => used.try_for_each(|index| input.remove(index)),
             None => Ok(()),
         }
     }
 
     /// From now on lines are brought to disk: what they speak of is there.
     pub fn make_durable(&self) {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner).durable = true;
+        self.lock().durable = true;
     }
 
     /// Removes the directory: the run is done.
@@ -208,14 +266,13 @@ fn empty(dir: &Path, journal: &Path) -> Result<()> {
 }
 
 impl Journal {
-    fn write(&mut self) -> io::Result<()> {
-        let text: String = self.pending.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
+    fn write(&mut self, lines: &[(String, Option<usize>)]) -> io::Result<()> {
+        let text: String = lines.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         self.file.write_all(text.as_bytes())?;
         // What lies in memory outlives no power cut: then there is nothing to tell from the lines either.
         if self.durable {
             self.file.sync_data()?;
         }
-        self.pending.clear();
         self.written = Instant::now();
         Ok(())
     }
@@ -239,4 +296,38 @@ fn past(journal_path: &Path, job: &str, dir: &Path) -> Result<(Past, u64)> {
         }
     }
     Ok((past, whole as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spool::{Pool, Store};
+    use std::num::NonZeroUsize;
+    use std::thread;
+
+    #[test]
+    fn nothing_is_written_before_the_end_of_a_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut options = PackOptions::new("t", NonZeroUsize::MIN);
+        options.checkpoint = Duration::ZERO;
+        let temp = dir.path().join("temp");
+        let (work, _) = WorkDir::open(&temp, dir.path(), "job", &options).unwrap();
+        let pool = Pool::default();
+        let spools = Spools::new(1, Store::Memory, 1, &pool);
+        let lines = || {
+            let text = fs::read_to_string(temp.join(JOURNAL)).unwrap();
+            text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
+        };
+        work.note("read 1".to_owned(), &spools, None).unwrap();
+        assert_eq!(lines(), ["read 1"]);
+        let end = work.begin_end_of_pass("read-end".to_owned());
+        work.note("fold 1".to_owned(), &spools, None).unwrap();
+        assert_eq!(lines(), ["read 1"], "a unit of the next pass waits");
+        thread::scope(|scope| {
+            let shard = scope.spawn(|| work.flush("shard 1".to_owned(), &spools, None));
+            work.end_pass(end, &spools, None).unwrap();
+            shard.join().unwrap().unwrap();
+        });
+        assert_eq!(lines(), ["read 1", "read-end", "fold 1", "shard 1"]);
+    }
 }

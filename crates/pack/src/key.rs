@@ -13,9 +13,19 @@ pub fn hash(packed: &[u8; PACKED_LEN]) -> u128 {
 }
 
 /// The slot of a hash: its top 12 bits.
-#[expect(clippy::cast_possible_truncation, reason = "12 bits remain")]
 pub const fn slot(hash: u128) -> u32 {
-    (hash >> (128 - SLOTS.trailing_zeros())) as u32
+    slot_of_top(top(hash))
+}
+
+/// The key a position is sorted by: the top half of its hash.
+pub const fn top(hash: u128) -> u64 {
+    (hash >> 64) as u64
+}
+
+/// The slot of a hash whose top half is known.
+#[expect(clippy::cast_possible_truncation, reason = "12 bits remain")]
+pub const fn slot_of_top(top: u64) -> u32 {
+    (top >> (64 - SLOTS.trailing_zeros())) as u32
 }
 
 /// The bucket of a slot when there are `buckets` of them, at most one a slot: each is a run of whole slots.

@@ -16,6 +16,7 @@ mod fold;
 mod journal;
 mod key;
 mod memory;
+mod order;
 mod place;
 mod plan;
 mod policy;

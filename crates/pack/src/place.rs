@@ -1,4 +1,6 @@
 //! The place of a row: a draw that depends on nothing in the row (shards.md §6).
+//!
+//! Rows stand by draw; equal draws, which 64 bits make rare, by slot and rank.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -25,21 +27,11 @@ impl Draws {
     }
 }
 
-/// A row's place in the order of all rows: by draw; equal draws, which 64 bits make rare, by slot and rank.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Place {
-    pub draw: u64,
-    pub slot: u32,
-    pub rank: u32,
-}
-
-impl Place {
-    /// The spool of this place when there are `spools` of them: each is a range of draws.
-    pub fn spool(self, spools: usize) -> usize {
-        // The high half of the product scales the draw from [0, 2^64) to [0, spools).
-        let scaled = (u128::from(self.draw) * spools as u128) >> 64;
-        usize::try_from(scaled).unwrap_or(0)
-    }
+/// The spool of a draw when there are `spools` of them: each is a range of draws.
+pub fn spool(draw: u64, spools: usize) -> usize {
+    // The high half of the product scales the draw from [0, 2^64) to [0, spools).
+    let scaled = (u128::from(draw) * spools as u128) >> 64;
+    usize::try_from(scaled).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -59,10 +51,9 @@ mod tests {
 
     #[test]
     fn spools_are_ranges_of_the_draw() {
-        let place = |draw| Place { draw, slot: 0, rank: 0 };
-        assert_eq!(place(0).spool(7), 0);
-        assert_eq!(place(u64::MAX).spool(7), 6);
-        assert_eq!(place(1 << 63).spool(2), 1);
-        assert_eq!(place((1 << 63) - 1).spool(2), 0);
+        assert_eq!(spool(0, 7), 0);
+        assert_eq!(spool(u64::MAX, 7), 6);
+        assert_eq!(spool(1 << 63, 2), 1);
+        assert_eq!(spool((1 << 63) - 1, 2), 0);
     }
 }

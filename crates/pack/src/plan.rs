@@ -3,14 +3,14 @@
 //! Nothing of a plan reaches the shards.
 
 use crate::error::{Error, Result};
+use crate::run::on_threads;
 use crate::shard::ROWS_PER_GROUP;
 use manaka_core::stream::{CANDIDATE_LEN, StreamReader};
-use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many records there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,12 +48,13 @@ pub struct Plan {
     pub(crate) load: u64,
 }
 
-/// Bytes of an entry without candidates, of a placed row without candidates, and of a candidate in either.
-const ENTRY: u64 = 105;
-const ROW: u64 = 128;
+/// Bytes of an entry without candidates, of a placed row without candidates, either with its key, and of a candidate in
+/// either.
+const ENTRY: u64 = 105 + 12;
+const ROW: u64 = 112 + 12;
 const CANDIDATE: u64 = 4;
 /// Bytes that sorting takes beside an entry.
-const INDEX: u64 = 32;
+const INDEX: u64 = 40;
 /// What a run needs whatever its size: code, tables, readers; and what each thread needs beside a row group.
 const BASE: u64 = 48 << 20;
 const PER_THREAD: u64 = 16 << 20;
@@ -72,8 +73,10 @@ fn stretch(spools: u64, threads: u64) -> usize {
 }
 /// A chunk of a bucket or spool in memory.
 const MEMORY_CHUNK: usize = 64 << 10;
-/// Records read from the head of each file to extrapolate from.
-const SAMPLE: u64 = 4096;
+/// Bytes read from the head of each file to extrapolate from.
+const SAMPLE: u64 = 1 << 20;
+/// Records that are enough, however small a part of these bytes they take.
+const ENOUGH: u64 = 1 << 20;
 
 /// What the inputs hold, as far as their heads tell.
 #[derive(Clone, Copy, Debug)]
@@ -85,11 +88,18 @@ pub struct Load {
 }
 
 impl Load {
-    /// Looks at the head of every stream.
-    pub fn of(paths: &[PathBuf], excluded: u64) -> Result<Self> {
+    /// Looks at the head of every stream, on several threads.
+    pub fn of(paths: &[PathBuf], excluded: u64, threads: NonZeroUsize) -> Result<Self> {
+        let next = AtomicUsize::new(0);
+        let heads = on_threads(threads, || {
+            let mut heads = Vec::new();
+            while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
+                heads.push(Head::of(path)?);
+            }
+            Ok(heads)
+        })?;
         let (mut records, mut candidates, mut exact) = (0, 0, true);
-        for path in paths {
-            let head = Head::of(path)?;
+        for head in heads.iter().flatten() {
             records += head.records;
             candidates += head.candidates;
             exact &= head.exact;
@@ -123,55 +133,29 @@ impl Head {
     fn of(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(Error::io(path))?;
         let len = file.metadata().map_err(Error::io(path))?.len();
-        let taken = Rc::new(Cell::new(0));
-        let mut reader =
-            StreamReader::new(Counting { file, taken: taken.clone() }).map_err(|e| e.in_file(path))?;
-        let (mut records, mut candidates) = (0, 0);
-        // A malformed record ends the look; the run will meet it and say so.
-        while records < SAMPLE
+        let mut reader = StreamReader::new(file.take(SAMPLE)).map_err(|e| e.in_file(path))?;
+        let (mut records, mut candidates) = (0u64, 0u64);
+        // What cuts the head short ends the look, and so does a malformed record: the run will meet it and say so.
+        while records < ENOUGH
             && let Ok(Some(record)) = reader.next_ref()
         {
             records += 1;
             candidates += record.n_cand() as u64;
         }
-        let exact = records < SAMPLE;
-        if exact || taken.get() == 0 {
-            return Ok(Self { records, candidates, exact });
+        if len <= SAMPLE && records < ENOUGH {
+            return Ok(Self { records, candidates, exact: true });
         }
-        // The reader is a buffer ahead of the records. In a raw file their length says how far they reach; in a
-        // compressed one what was read does, which a second look past the first buffer makes small enough an error.
-        let raw = reader.offset();
-        let mut more = (records, candidates, raw);
-        while more.0 < 16 * SAMPLE
-            && let Ok(Some(record)) = reader.next_ref()
-        {
-            more.0 += 1;
-            more.1 += record.n_cand() as u64;
-            more.2 = reader.offset();
-        }
-        if more.0 < 16 * SAMPLE {
-            return Ok(Self { records: more.0, candidates: more.1, exact: true });
-        }
-        let reached = if reader.is_compressed() { taken.get() } else { more.2 };
+        // In a raw file the length of the records says how far they reach. In a compressed one what was read does: zstd
+        // gives whole blocks, each a small part of the head.
+        let (compressed, raw) = (reader.is_compressed(), reader.offset());
+        let taken = SAMPLE - reader.into_inner().limit();
+        let reached = if compressed { taken } else { raw };
         let scaled = |n: u64| u64::try_from(u128::from(n) * u128::from(len) / u128::from(reached.max(1)));
         Ok(Self {
-            records: scaled(more.0).unwrap_or(u64::MAX),
-            candidates: scaled(more.1).unwrap_or(u64::MAX),
+            records: scaled(records).unwrap_or(u64::MAX),
+            candidates: scaled(candidates).unwrap_or(u64::MAX),
             exact: false,
         })
-    }
-}
-
-struct Counting {
-    file: File,
-    taken: Rc<Cell<u64>>,
-}
-
-impl Read for Counting {
-    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
-        let n = self.file.read(buf)?;
-        self.taken.set(self.taken.get() + n as u64);
-        Ok(n)
     }
 }
 
@@ -219,9 +203,9 @@ impl Plan {
                 load: u64::MAX,
             });
         }
-        // A fifth of the room is for chunks being filled; the rest holds a bucket with its index, or a spool with its
+        // Two fifths of the room are for chunks being filled, since few large writes cost less than many small ones; the rest holds a bucket with its index, or a spool with its
         // order and the encoded rows of stretches that wait to be written, for each thread.
-        let piece = room / 5 * 4 / threads;
+        let piece = room / 5 * 3 / threads;
         let load_limit = piece * ENTRY / (ENTRY + INDEX);
         let want = |bytes: u64, limit: u64| bytes.div_ceil(limit.max(1)).clamp(1, MAX_SPOOLS);
         // In files small buckets and spools are many small writes.
@@ -229,7 +213,7 @@ impl Plan {
         let buckets =
             buckets.unwrap_or(u32::try_from(want(entries, near.min(load_limit / 2))).unwrap_or(4096));
         let spools = want(rows, near.min(piece / 4));
-        let chunk = room / 5 / threads / u64::from(buckets).max(spools) / 2;
+        let chunk = room / 5 * 2 / threads / u64::from(buckets).max(spools) / 2;
         Ok(Self {
             count: load.count,
             in_memory,
@@ -248,3 +232,47 @@ impl Plan {
 }
 
 const _: () = assert!(CANDIDATE_LEN as u64 > CANDIDATE);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::tests::{position, write};
+    use manaka_core::conventions::NO_VISITS;
+    use manaka_core::stream::{Candidate, Compression, Record};
+    use manaka_core::{Conventions, Move16};
+
+    /// A stream of records whose bytes zstd cannot do much with.
+    fn stream(path: &Path, records: u32, compression: Compression) {
+        let records: Vec<Record> = (0..records)
+            .map(|number| {
+                let mut packed = position(0, false);
+                for (at, bytes) in packed.as_bytes_mut()[..80].as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                    let at = u32::try_from(at).unwrap();
+                    *bytes = (number * 20 + at).wrapping_mul(0x9E37_79B1).to_le_bytes();
+                }
+                let candidate = Candidate { mv: Move16::from_bits(5), visits: NO_VISITS, cp: 1 };
+                Record { packed, candidates: vec![candidate; 3], ..Record::default() }
+            })
+            .collect();
+        write(path, Conventions::TEACHER, compression, &records);
+    }
+
+    #[test]
+    fn short_streams_are_counted_and_long_ones_estimated_from_their_heads() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, compression) in
+            [("a.mpk", Compression::None), ("b.mpk.zst", Compression::Zstd { level: 1 })]
+        {
+            let path = dir.path().join(name);
+            stream(&path, 3000, compression);
+            let load = Load::of(std::slice::from_ref(&path), 0, NonZeroUsize::MIN).unwrap();
+            assert_eq!((load.count, load.candidates), (Count { records: 3000, exact: true }, 9000), "{name}");
+            std::fs::remove_file(&path).unwrap();
+            stream(&path, 60_000, compression);
+            assert!(std::fs::metadata(&path).unwrap().len() > 3 * SAMPLE);
+            let load = Load::of(&[path], 0, NonZeroUsize::MIN).unwrap();
+            assert!(!load.count.exact && (54_000..66_000).contains(&load.count.records), "{name}: {load:?}");
+            assert_eq!(load.candidates / load.count.records, 3);
+        }
+    }
+}

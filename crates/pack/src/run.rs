@@ -10,7 +10,7 @@ mod read_pass;
 mod write_pass;
 
 use crate::error::{Error, Result};
-use crate::journal::{self, Past, WorkDir};
+use crate::journal::{self, PassEnd, Past, WorkDir};
 use crate::memory;
 use crate::plan::{Load, Plan};
 use crate::policy::Policy;
@@ -186,7 +186,7 @@ pub fn plan(inputs: &[PathBuf], options: &PackOptions) -> Result<Plan> {
     for path in &options.exclude {
         excluded += ShardReader::open(path)?.rows();
     }
-    Plan::new(&Load::of(inputs, excluded)?, memory, options.threads, options.buckets)
+    Plan::new(&Load::of(inputs, excluded, options.threads)?, memory, options.threads, options.buckets)
 }
 
 /// Folds streams into shards in `out`, which must exist. `inputs` are read in any order.
@@ -322,12 +322,16 @@ fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Res
     };
 
     let buckets = Spools::new(plan.buckets as usize, store("bucket"), plan.chunk, run.pool);
-    let read = read_pass::run(run, streams, &buckets)?;
-    lap("read");
     let spools = Spools::new(plan.spools, store("rows"), plan.chunk, run.pool);
-    let fold = fold_pass::run(run, &read.done, &buckets, &spools)?;
+    let mut read = read_pass::run(run, streams, &buckets)?;
+    lap("read");
+    let mut fold = while_ending(run, read.end.take(), &buckets, None, || {
+        fold_pass::run(run, &read.done, &buckets, &spools)
+    })?;
     lap("fold");
-    let shards = write_pass::run(run, &spools, out, &footer, &fold)?;
+    let shards = while_ending(run, fold.end.take(), &spools, Some(&buckets), || {
+        write_pass::run(run, &spools, out, &footer, &fold)
+    })?;
     lap("write");
 
     Ok(Summary {
@@ -344,6 +348,22 @@ fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Res
         passes,
         peak_memory: memory::peak(),
         plan: plan.clone(),
+    })
+}
+
+/// Runs the next pass while the end of the one before is written: its output is on its way to disk, which takes time.
+fn while_ending<T>(
+    run: &Run<'_>,
+    end: Option<PassEnd>,
+    output: &Spools<'_>,
+    input: Option<&Spools<'_>>,
+    next: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    std::thread::scope(|scope| {
+        let ending = end.map(|end| scope.spawn(|| run.work.end_pass(end, output, input)));
+        let done = next();
+        let ended = ending.map_or(Ok(()), |ending| ending.join().unwrap_or(Err(Error::Worker)));
+        done.and_then(|done| ended.map(|()| done))
     })
 }
 
@@ -371,7 +391,10 @@ impl Run<'_> {
 }
 
 /// Runs `work` on several threads and returns what each gave, or the error of the first that failed.
-fn on_threads<T: Send>(threads: NonZeroUsize, work: impl Fn() -> Result<T> + Sync) -> Result<Vec<T>> {
+pub(crate) fn on_threads<T: Send>(
+    threads: NonZeroUsize,
+    work: impl Fn() -> Result<T> + Sync,
+) -> Result<Vec<T>> {
     std::thread::scope(|scope| {
         let handles: Vec<_> = (0..threads.get()).map(|_| scope.spawn(&work)).collect();
         let results: Vec<_> =
@@ -383,4 +406,4 @@ fn on_threads<T: Send>(threads: NonZeroUsize, work: impl Fn() -> Result<T> + Syn
 #[cfg(test)]
 mod order_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

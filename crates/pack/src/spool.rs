@@ -1,10 +1,12 @@
 //! Bytes that several threads scatter and one thread reads back: the buckets of entries, the ranges of rows.
 //!
-//! A spool holds chunks of whole items. It lies in memory or in a file, by the run's plan; nothing else differs. In a
+//! A spool holds chunks of whole items, each under the key that orders it. It lies in memory or in a file, by the run's plan; nothing else differs. In a
 //! file every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks
 //! of finished units from those a kill left behind.
 
 use crate::error::{Error, Result};
+use crate::order::prefetch_to_write;
+use manaka_core::whole_file::begin_write_back;
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -33,15 +35,70 @@ pub enum Store {
     },
 }
 
+/// Bytes of an item's key and place in a chunk.
+pub const KEY: usize = 8 + 4;
+
+/// Whole items, and behind the last of them, for each: its key (u64) and where it begins (u32). So a chunk can be sorted
+/// without a walk over its items, each of which would have to be waited for.
+pub struct Chunk {
+    bytes: Vec<u8>,
+    items: usize,
+}
+
+impl Chunk {
+    /// `None` where there is no room for the keys of as many items.
+    fn new(bytes: Vec<u8>, items: u32) -> Option<Self> {
+        let items = items as usize;
+        (items.checked_mul(KEY)? <= bytes.len()).then_some(Self { bytes, items })
+    }
+
+    fn split(&self) -> (&[u8], &[u8]) {
+        self.bytes.split_at(self.bytes.len() - self.items * KEY)
+    }
+
+    /// The bytes of all items.
+    pub fn items(&self) -> &[u8] {
+        self.split().0
+    }
+
+    /// Key and place of every item, in the order in which they came.
+    pub fn keys(&self) -> impl Iterator<Item = (u64, u32)> {
+        self.split().1.as_chunks::<KEY>().0.iter().map(|entry| {
+            let [a, b, c, d, e, f, g, h, offset @ ..] = *entry;
+            (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(offset))
+        })
+    }
+
+    /// Bytes it takes.
+    pub const fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+impl Chunk {
+    /// A chunk of these keys and items.
+    pub fn of_items(items: &[(u64, Vec<u8>)]) -> Self {
+        let mut open = Open::default();
+        for (key, item) in items {
+            open.push(*key, |bytes| bytes.extend(item));
+        }
+        open.close();
+        Self { bytes: open.bytes, items: items.len() }
+    }
+}
+
 /// What one spool holds.
 #[derive(Default)]
 struct Spool {
     /// In memory: the chunks. In files: nothing.
-    chunks: Vec<Vec<u8>>,
+    chunks: Vec<Chunk>,
     items: u64,
     bytes: u64,
     /// Written to since the last sync.
     dirty: bool,
+    /// In files: bytes that were sent to disk, from the start.
+    sent: u64,
 }
 
 /// Buffers of chunks that were used up, to be filled again: their memory is there already. The rows of a fold in memory
@@ -57,10 +114,10 @@ impl Pool {
     }
 
     /// Gives buffers back.
-    pub fn give(&self, buffers: Vec<Vec<u8>>) {
-        let empty = buffers.into_iter().map(|mut buffer| {
-            buffer.clear();
-            buffer
+    pub fn give(&self, chunks: Vec<Chunk>) {
+        let empty = chunks.into_iter().map(|mut chunk| {
+            chunk.bytes.clear();
+            chunk.bytes
         });
         self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(empty);
     }
@@ -68,6 +125,13 @@ impl Pool {
 
 /// Room in a buffer behind the length at which it is handed over, for the item that reaches it.
 const ITEM: usize = 4 << 10;
+
+/// Bytes of a spool file that are sent to disk at a time, so that little is left when a pass ends. The system places each such
+/// piece on its own: small ones would be spread over the disk, and take long to remove.
+const SEND: u64 = 1 << 20;
+
+/// Bytes behind the last item that the next one is likely to take.
+const NEXT: usize = 129;
 
 /// A fixed number of spools.
 pub struct Spools<'p> {
@@ -181,7 +245,7 @@ impl<'p> Spools<'p> {
     }
 
     /// All chunks of finished units of a spool, to be given back to the pool. In memory they are moved out.
-    pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Vec<u8>>> {
+    pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Chunk>> {
         let mut loaded = Vec::new();
         self.each_chunk(index, done, |chunk| {
             loaded.push(chunk);
@@ -195,7 +259,7 @@ impl<'p> Spools<'p> {
         &self,
         index: usize,
         done: &Done,
-        mut take: impl FnMut(Vec<u8>) -> Result<()>,
+        mut take: impl FnMut(Chunk) -> Result<()>,
     ) -> Result<()> {
         let Some(path) = self.path(index) else {
             let chunks = mem::take(&mut self.lock(index).chunks);
@@ -214,7 +278,14 @@ impl<'p> Spools<'p> {
                 chunks.skip(head)?;
             }
         }
+        // It is read once: the system's memory is for what comes next.
+        begin_write_back(&chunks.file, 0, chunks.len);
         Ok(())
+    }
+
+    /// Bytes at which a spool sends for the first time: spools fill evenly, and must not send all at once.
+    fn first_send(&self, index: usize) -> u64 {
+        SEND * (index as u64 + 1) / self.len() as u64
     }
 
     /// Removes a spool that is not needed any more.
@@ -234,7 +305,7 @@ impl<'p> Spools<'p> {
         let raw_len = bytes.len() as u64;
         let mut spool = match self.path(index) {
             None => {
-                let chunk = mem::take(bytes);
+                let chunk = Chunk { bytes: mem::take(bytes), items: items as usize };
                 let mut spool = self.lock(index);
                 spool.chunks.push(chunk);
                 spool
@@ -249,7 +320,15 @@ impl<'p> Spools<'p> {
                     .open(&path)
                     .and_then(|mut file| {
                         file.write_all(&head)?;
-                        file.write_all(bytes)
+                        file.write_all(bytes)?;
+                        let end = file.stream_position()?;
+                        // Pieces of about SEND, at another time in each spool.
+                        let due = spool.sent + if spool.sent == 0 { self.first_send(index) } else { SEND };
+                        if end >= due {
+                            begin_write_back(&file, spool.sent, end - spool.sent);
+                            spool.sent = end;
+                        }
+                        Ok(())
                     })
                     .map_err(Error::io(&path))?;
                 bytes.clear();
@@ -267,7 +346,32 @@ impl<'p> Spools<'p> {
 #[derive(Default)]
 struct Open {
     bytes: Vec<u8>,
-    items: u32,
+    keys: Vec<[u8; KEY]>,
+}
+
+impl Open {
+    #[expect(clippy::cast_possible_truncation, reason = "a chunk is handed over long before 4 GiB")]
+    fn push(&mut self, key: u64, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut entry = [0; KEY];
+        entry[..8].copy_from_slice(&key.to_le_bytes());
+        entry[8..].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
+        self.keys.push(entry);
+        write(&mut self.bytes);
+    }
+
+    /// What the chunk will take.
+    const fn len(&self) -> usize {
+        self.bytes.len() + self.keys.len() * KEY
+    }
+
+    /// Puts the keys behind the items; says how many they are.
+    #[expect(clippy::cast_possible_truncation, reason = "a chunk is handed over long before 4 GiB")]
+    fn close(&mut self) -> u32 {
+        self.bytes.extend_from_slice(self.keys.as_flattened());
+        let items = self.keys.len() as u32;
+        self.keys.clear();
+        items
+    }
 }
 
 /// One thread's side of the scatter.
@@ -288,15 +392,17 @@ impl SpoolWriter<'_, '_> {
         self.tag = tag;
     }
 
-    /// Appends one item, written by `write`.
-    pub fn push(&mut self, index: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+    /// Appends one item, written by `write`, under its key.
+    pub fn push(&mut self, index: usize, key: u64, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let open = &mut self.open[index];
         if open.bytes.capacity() == 0 {
             open.bytes = self.spools.pool.take(self.spools.chunk + ITEM);
         }
-        write(&mut open.bytes);
-        open.items += 1;
-        if open.bytes.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
+        open.push(key, write);
+        // The next item comes when hundreds of other spools had theirs; until then the memory can be fetched.
+        let room = open.bytes.spare_capacity_mut();
+        prefetch_to_write(&room[room.len().min(64)..room.len().min(64 + NEXT)]);
+        if open.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
     }
 
     /// Ends the unit. In files, what is still open is handed over: no chunk holds items of two units.
@@ -314,10 +420,10 @@ impl SpoolWriter<'_, '_> {
 
     fn hand_over(&mut self, index: usize) -> Result<()> {
         let open = &mut self.open[index];
-        if open.items == 0 {
+        if open.keys.is_empty() {
             return Ok(());
         }
-        let items = mem::take(&mut open.items);
+        let items = open.close();
         self.spools.hand_over(index, self.tag, &mut open.bytes, items)
     }
 }
@@ -411,13 +517,16 @@ impl Chunks {
     }
 
     /// Reads a chunk into `buffer`.
-    fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
-        buffer.resize(head.len as usize, 0);
-        self.file.read_exact(&mut buffer).map_err(Error::io(&self.path))?;
-        if xxh3_64(&buffer) != head.hash {
-            return Err(Error::Damaged { path: self.path.clone(), offset: self.whole });
+    fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Chunk> {
+        buffer.clear();
+        buffer.reserve(head.len as usize);
+        let mut whole = (&self.file).take(u64::from(head.len));
+        if whole.read_to_end(&mut buffer).map_err(Error::io(&self.path))? < head.len as usize {
+            return Err(Error::io(&self.path)(io::ErrorKind::UnexpectedEof.into()));
         }
+        let chunk = if xxh3_64(&buffer) == head.hash { Chunk::new(buffer, head.items) } else { None };
+        let chunk = chunk.ok_or_else(|| Error::Damaged { path: self.path.clone(), offset: self.whole })?;
         self.pass(head);
-        Ok(buffer)
+        Ok(chunk)
     }
 }

@@ -2,11 +2,14 @@
 
 use super::merge::{Sorted, merge_runs, write_run};
 use super::{Run, on_threads, read_pass};
+use crate::entry::Entry;
 use crate::error::Result;
-use crate::fold::{Folded, Folder, Row, RowCandidate};
+use crate::fold::{Folded, Folder, Row, as_it_is};
+use crate::journal::PassEnd;
 use crate::key;
-use crate::place::{Draws, Place};
-use crate::spool::{Done, SpoolWriter, Spools, Tag};
+use crate::order::Sorter;
+use crate::place::{self, Draws};
+use crate::spool::{Chunk, Done, SpoolWriter, Spools, Tag};
 use manaka_core::PolicySource;
 use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::packed::PACKED_LEN;
@@ -14,7 +17,7 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the pass found.
-#[derive(Default, Debug)]
+#[derive(Default)]
 pub struct Fold {
     pub largest_weight: u32,
     pub excluded_positions: u64,
@@ -25,6 +28,8 @@ pub struct Fold {
     pub done: Done,
     /// Rows of each spool.
     pub rows: Vec<u64>,
+    /// What is still to be written in the journal.
+    pub end: Option<PassEnd>,
 }
 
 impl Fold {
@@ -63,6 +68,7 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
             no_outcome: no_outcome.parse().unwrap_or(0),
             done: Done::from([(unit, attempt)]),
             rows: Vec::new(),
+            end: None,
         });
     }
     // Once rows are written, spools go: their counts stand in the journal.
@@ -81,7 +87,7 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
         let mut worker = Worker {
             run,
             folder: Folder::new(run.policy),
-            index: Vec::new(),
+            sorter: Sorter::default(),
             out: spools.writer(),
             fold: Fold::default(),
         };
@@ -111,22 +117,15 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
     folds.into_iter().for_each(|fold| total.add(fold));
     total.rows = spools.counts();
     let rows: Vec<String> = total.rows.iter().map(u64::to_string).collect();
-    run.work.flush(format!("{ROWS}\t{}\n{END}", rows.join("\t")), spools, Some(buckets))?;
+    total.end = Some(run.work.begin_end_of_pass(format!("{ROWS}\t{}\n{END}", rows.join("\t"))));
     Ok(total)
-}
-
-/// Where an entry of a bucket lies.
-pub struct Located {
-    pub hash: u128,
-    pub chunk: u32,
-    pub offset: u32,
 }
 
 /// One thread's folding.
 struct Worker<'a> {
     run: &'a Run<'a>,
     folder: Folder<'a>,
-    index: Vec<Located>,
+    sorter: Sorter,
     out: SpoolWriter<'a, 'a>,
     fold: Fold,
 }
@@ -144,24 +143,29 @@ impl Worker<'_> {
         let (records, mut found) = (buckets.items(at), 0);
         self.out.begin(tag);
         let mut rows =
-            Rows { source, slot: None, draws: Draws::of_slot(0), rank: 0, placed: 0, unit: Fold::default() };
+            Rows { source, slot: None, draws: Draws::of_slot(0), placed: 0, unit: Fold::default() };
         let (folder, out) = (&mut self.folder, &mut self.out);
         if buckets.bytes(at) <= self.run.plan.load {
             let chunks = buckets.load(at, read)?;
-            let sorted = Sorted::new(&chunks, source, &mut self.index);
+            let sorted = Sorted::new(&chunks, source, &mut self.sorter);
             found += sorted.len() as u64;
-            sorted.groups(|hash, packed, entries| {
-                entries.for_each(|entry| folder.add(&entry));
-                rows.place(hash, packed, folder, out)
+            sorted.groups(|group| {
+                if group.is_single()
+                    && let Some(value_q) = as_it_is(&group.first, self.run.policy)
+                {
+                    return rows.push_single(group.slot, &group.first, value_q, out);
+                }
+                group.fold(folder);
+                rows.place(group.slot, group.first.packed(), folder, out)
             })?;
             self.run.pool.give(chunks);
         } else {
             let mut runs = Vec::new();
-            let mut piece: Vec<Vec<u8>> = Vec::new();
-            let mut write = |piece: &mut Vec<Vec<u8>>, folder: &mut Folder<'_>| {
+            let mut piece: Vec<Chunk> = Vec::new();
+            let mut write = |piece: &mut Vec<Chunk>, folder: &mut Folder<'_>| {
                 let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
                 let chunks = mem::take(piece);
-                let sorted = Sorted::new(&chunks, source, &mut self.index);
+                let sorted = Sorted::new(&chunks, source, &mut self.sorter);
                 found += sorted.len() as u64;
                 write_run(&path, &sorted, folder)?;
                 self.run.pool.give(chunks);
@@ -179,7 +183,7 @@ impl Worker<'_> {
                 write(&mut piece, folder)
             })?;
             write(&mut piece, folder)?;
-            merge_runs(&runs, folder, |hash, packed, folder| rows.place(hash, packed, folder, out))?;
+            merge_runs(&runs, folder, |slot, packed, folder| rows.place(slot, packed, folder, out))?;
         }
         if found != records {
             return Err(
@@ -210,7 +214,6 @@ struct Rows {
     source: PolicySource,
     slot: Option<u32>,
     draws: Draws,
-    rank: u32,
     placed: u64,
     unit: Fold,
 }
@@ -219,65 +222,110 @@ impl Rows {
     /// Ends the position that is in the folder.
     fn place(
         &mut self,
-        hash: u128,
+        slot: u32,
         packed: &[u8; PACKED_LEN],
         folder: &mut Folder<'_>,
         out: &mut SpoolWriter<'_, '_>,
     ) -> Result<()> {
-        let row = match folder.finish(packed)? {
-            Folded::Row(row) => row,
-            Folded::Excluded(0) => return Ok(()),
+        match folder.finish(packed)? {
+            Folded::Row(row) => self.push(slot, packed, row, out),
+            Folded::Excluded(0) => Ok(()),
             Folded::Excluded(records) => {
                 self.unit.excluded_positions += 1;
                 self.unit.excluded_records += records;
-                return Ok(());
+                Ok(())
             }
-        };
+        }
+    }
+
+    /// Gives a row its place.
+    fn push(
+        &mut self,
+        slot: u32,
+        packed: &[u8; PACKED_LEN],
+        row: &Row,
+        out: &mut SpoolWriter<'_, '_>,
+    ) -> Result<()> {
         self.unit.largest_weight = self.unit.largest_weight.max(row.weight);
         self.unit.no_outcome += u64::from(row.value_z.is_none());
-        let slot = key::slot(hash);
+        let (draw, source) = (self.draw(slot), self.source);
+        // Well-formed moves are far fewer than 65536.
+        let n = u16::try_from(row.candidates.len()).unwrap_or(u16::MAX);
+        let head = row_head(packed, row.ply, row.weight, row.value_z, row.value_q, n);
+        out.push(place::spool(draw, out.len()), draw, |bytes| {
+            bytes.extend_from_slice(&head);
+            match source {
+                PolicySource::Visits => bytes.extend(row.candidates.iter().flat_map(|candidate| {
+                    let ([a, b], [c, d, e, f]) = (candidate.mv.to_le_bytes(), candidate.prob.to_le_bytes());
+                    [a, b, c, d, e, f]
+                })),
+                PolicySource::SoftmaxCp => bytes.extend(row.candidates.iter().flat_map(|candidate| {
+                    let ([a, b], [c, d]) = (candidate.mv.to_le_bytes(), candidate.cp.to_le_bytes());
+                    [a, b, c, d]
+                })),
+            }
+        })
+    }
+
+    /// Gives the row that is an entry as it is its place.
+    fn push_single(
+        &mut self,
+        slot: u32,
+        entry: &Entry<'_>,
+        value_q: f32,
+        out: &mut SpoolWriter<'_, '_>,
+    ) -> Result<()> {
+        let value_z = entry.outcome().map(f32::from);
+        self.unit.largest_weight = self.unit.largest_weight.max(1);
+        self.unit.no_outcome += u64::from(value_z.is_none());
+        let draw = self.draw(slot);
+        let head = row_head(entry.packed(), entry.ply(), 1, value_z, value_q, entry.n_cand());
+        out.push(place::spool(draw, out.len()), draw, |bytes| {
+            bytes.extend_from_slice(&head);
+            bytes.extend_from_slice(entry.candidate_bytes());
+        })
+    }
+
+    /// The draw of the next rank of a slot.
+    fn draw(&mut self, slot: u32) -> u64 {
         if self.slot != Some(slot) {
-            (self.slot, self.draws, self.rank) = (Some(slot), Draws::of_slot(slot), 0);
+            (self.slot, self.draws) = (Some(slot), Draws::of_slot(slot));
         }
-        let place = Place { draw: self.draws.next(), slot, rank: self.rank };
-        self.rank += 1;
         self.placed += 1;
-        let source = self.source;
-        out.push(place.spool(out.len()), |bytes| write_row(place, packed, row, source, bytes))
+        self.draws.next()
     }
 }
 
-/// A placed row in a spool.
+/// A placed row in a spool, under its draw.
 ///
 /// ```text
-/// draw u64 | slot u32 | rank u32 | packed 96 | ply u16 | weight u32 | value_z f32 | value_q f32 | n u16
+/// packed 96 | ply u16 | weight u32 | value_z f32 | value_q f32 | n u16
 ///   | n × (mv u16, cp i16)     policy from cp
 ///   | n × (mv u16, prob f32)   policy from visits
 /// ```
 ///
-/// `value_z` is 2 where no record of the row has an outcome.
-fn write_row(place: Place, packed: &[u8; PACKED_LEN], row: &Row, source: PolicySource, out: &mut Vec<u8>) {
-    out.extend_from_slice(&place.draw.to_le_bytes());
-    out.extend_from_slice(&place.slot.to_le_bytes());
-    out.extend_from_slice(&place.rank.to_le_bytes());
-    out.extend_from_slice(packed);
-    out.extend_from_slice(&row.ply.to_le_bytes());
-    out.extend_from_slice(&row.weight.to_le_bytes());
-    out.extend_from_slice(&row.value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
-    out.extend_from_slice(&row.value_q.to_le_bytes());
-    // Well-formed moves are far fewer than 65536.
-    let n = u16::try_from(row.candidates.len()).unwrap_or(u16::MAX);
-    out.extend_from_slice(&n.to_le_bytes());
-    for candidate in &row.candidates {
-        out.extend_from_slice(&candidate.mv.to_le_bytes());
-        match source {
-            PolicySource::Visits => out.extend_from_slice(&candidate.prob.to_le_bytes()),
-            PolicySource::SoftmaxCp => out.extend_from_slice(&candidate.cp.to_le_bytes()),
-        }
-    }
+/// `value_z` is 2 where no record of the row has an outcome. Slot and rank are not there: they follow the order of (hash,
+/// position), which the row has.
+fn row_head(
+    packed: &[u8; PACKED_LEN],
+    ply: u16,
+    weight: u32,
+    value_z: Option<f32>,
+    value_q: f32,
+    n: u16,
+) -> [u8; ROW_HEAD] {
+    let mut head = [0; ROW_HEAD];
+    head[..AT_PLY].copy_from_slice(packed);
+    head[AT_PLY..AT_PLY + 2].copy_from_slice(&ply.to_le_bytes());
+    head[AT_PLY + 2..AT_PLY + 6].copy_from_slice(&weight.to_le_bytes());
+    head[AT_PLY + 6..AT_PLY + 10].copy_from_slice(&value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
+    head[AT_PLY + 10..AT_PLY + 14].copy_from_slice(&value_q.to_le_bytes());
+    head[AT_PLY + 14..].copy_from_slice(&n.to_le_bytes());
+    head
 }
 
-const ROW_HEAD: usize = 8 + 4 + 4 + PACKED_LEN + 2 + 4 + 4 + 4 + 2;
+const AT_PLY: usize = PACKED_LEN;
+const ROW_HEAD: usize = AT_PLY + 2 + 4 + 4 + 4 + 2;
 
 /// A placed row where it lies.
 #[derive(Clone, Copy)]
@@ -298,55 +346,51 @@ impl<'a> PlacedRow<'a> {
         Some(Self { head, candidates: rest.get(..usize::from(n) * candidate)? })
     }
 
-    pub const fn len(&self) -> usize {
-        ROW_HEAD + self.candidates.len()
-    }
-
     fn u32_at(&self, at: usize) -> u32 {
         u32::from_le_bytes([self.head[at], self.head[at + 1], self.head[at + 2], self.head[at + 3]])
     }
 
-    pub fn place(&self) -> Place {
-        let draw = u64::from(self.u32_at(0)) | u64::from(self.u32_at(4)) << 32;
-        Place { draw, slot: self.u32_at(8), rank: self.u32_at(12) }
+    /// What orders rows with equal draws as slot and rank do.
+    pub fn tie(&self) -> (u128, &'a [u8; PACKED_LEN]) {
+        (key::hash(self.packed()), self.packed())
     }
 
     pub fn packed(&self) -> &'a [u8; PACKED_LEN] {
-        self.head[16..].first_chunk().unwrap_or(&[0; PACKED_LEN])
+        self.head.first_chunk().unwrap_or(&[0; PACKED_LEN])
     }
 
     pub fn ply(&self) -> u16 {
-        u16::from_le_bytes([self.head[16 + PACKED_LEN], self.head[17 + PACKED_LEN]])
+        u16::from_le_bytes([self.head[AT_PLY], self.head[AT_PLY + 1]])
     }
 
     pub fn weight(&self) -> u32 {
-        self.u32_at(18 + PACKED_LEN)
+        self.u32_at(AT_PLY + 2)
     }
 
     pub fn value_z(&self) -> Option<f32> {
-        let value_z = f32::from_bits(self.u32_at(22 + PACKED_LEN));
+        let value_z = f32::from_bits(self.u32_at(AT_PLY + 6));
         (value_z != NO_OUTCOME).then_some(value_z)
     }
 
     pub fn value_q(&self) -> f32 {
-        f32::from_bits(self.u32_at(26 + PACKED_LEN))
+        f32::from_bits(self.u32_at(AT_PLY + 10))
     }
 
-    pub fn candidates(&self, source: PolicySource) -> impl Iterator<Item = RowCandidate> + use<'a> {
-        let width = match source {
-            PolicySource::Visits => 6,
-            PolicySource::SoftmaxCp => 4,
-        };
-        self.candidates.chunks_exact(width).map(move |c| {
-            let mv = u16::from_le_bytes([c[0], c[1]]);
-            match source {
-                PolicySource::Visits => {
-                    RowCandidate { mv, cp: 0, prob: f32::from_le_bytes([c[2], c[3], c[4], c[5]]) }
-                }
-                PolicySource::SoftmaxCp => {
-                    RowCandidate { mv, cp: i16::from_le_bytes([c[2], c[3]]), prob: 0.0 }
-                }
-            }
-        })
+    /// `(mv, cp)` of a score row.
+    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + use<'a> {
+        self.candidates
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[a, b, c, d]| (u16::from_le_bytes([a, b]), i16::from_le_bytes([c, d])))
+    }
+
+    /// `(mv, prob)` of a visits row.
+    pub fn shares(&self) -> impl Iterator<Item = (u16, f32)> + use<'a> {
+        self.candidates
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[a, b, c, d, e, f]| (u16::from_le_bytes([a, b]), f32::from_le_bytes([c, d, e, f])))
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! However many records one position has, a piece holds one sum of it.
 
-use super::fold_pass::Located;
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::fold::{Folder, Sum};
 use crate::key;
+use crate::order::{Item, Sorter, prefetch};
+use crate::spool::Chunk;
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
 use std::cmp::Reverse;
@@ -17,75 +18,115 @@ use std::path::{Path, PathBuf};
 
 /// The entries of a bucket, or of a piece of one, in the order of (hash, position).
 pub struct Sorted<'a> {
-    chunks: &'a [Vec<u8>],
-    index: &'a [Located],
+    chunks: &'a [Chunk],
+    items: &'a [Item],
     source: PolicySource,
 }
 
+/// The entries of one position; there is at least one.
+#[derive(Clone, Copy)]
+pub struct Group<'a> {
+    /// Of its position.
+    pub slot: u32,
+    pub first: Entry<'a>,
+    /// The others.
+    rest: &'a [Item],
+    chunks: &'a [Chunk],
+    source: PolicySource,
+}
+
+impl<'a> Group<'a> {
+    /// Whether there is one entry.
+    pub const fn is_single(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// Adds all entries to a folder.
+    pub fn fold(&self, folder: &mut Folder<'_>) {
+        folder.add(&self.first);
+        self.rest
+            .iter()
+            .filter_map(|item| entry(self.chunks, self.source, item))
+            .for_each(|e| folder.add(&e));
+    }
+}
+
+/// Entries are asked for this many ahead of their turn.
+const AHEAD: usize = 12;
+/// Bytes of an entry that are asked for: three lines, which hold one of seven candidates wherever it begins.
+const LOOK: usize = 129;
+
 impl<'a> Sorted<'a> {
-    /// Sorts the entries of the chunks; `index` is the table to do it in.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "chunks are short, and a bucket has far fewer than 2^32"
-    )]
-    pub fn new(chunks: &'a [Vec<u8>], source: PolicySource, index: &'a mut Vec<Located>) -> Self {
-        index.clear();
-        for (chunk, bytes) in chunks.iter().enumerate() {
-            let mut offset = 0;
-            while let Some(entry) = Entry::read(&bytes[offset..], source) {
-                let hash = key::hash(entry.packed());
-                index.push(Located { hash, chunk: chunk as u32, offset: offset as u32 });
-                offset += entry.len();
-            }
-        }
-        let packed = |at: &Located| entry(chunks, source, at).map(|entry| entry.packed());
-        index.sort_unstable_by(|a, b| a.hash.cmp(&b.hash).then_with(|| packed(a).cmp(&packed(b))));
-        Self { chunks, index, source }
+    /// Sorts the entries of the chunks.
+    pub fn new(chunks: &'a [Chunk], source: PolicySource, sorter: &'a mut Sorter) -> Self {
+        Self { chunks, items: sorter.sort(chunks), source }
     }
 
     /// How many there are.
     pub const fn len(&self) -> usize {
-        self.index.len()
+        self.items.len()
     }
 
-    /// Hands each position, its hash and its entries to `take`, in order.
-    pub fn groups(
-        &self,
-        mut take: impl FnMut(u128, &[u8; PACKED_LEN], &mut dyn Iterator<Item = Entry<'a>>) -> Result<()>,
-    ) -> Result<()> {
-        let read = |at: &Located| entry(self.chunks, self.source, at);
-        let packed = |at: &Located| read(at).map(|entry| entry.packed());
-        for group in self.index.chunk_by(|a, b| a.hash == b.hash && packed(a) == packed(b)) {
-            let Some(position) = packed(&group[0]) else { continue };
-            take(group[0].hash, position, &mut group.iter().filter_map(read))?;
+    /// Hands the entries of each position to `take`, in order.
+    pub fn groups(&self, mut take: impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
+        self.items.iter().take(AHEAD).for_each(|item| prefetch(*item, LOOK, self.chunks));
+        let mut at = 0;
+        while at < self.items.len() {
+            let key = self.items[at].key;
+            let end = at + self.items[at..].iter().take_while(|item| item.key == key).count();
+            for ahead in at + AHEAD..end + AHEAD {
+                if let Some(item) = self.items.get(ahead) {
+                    prefetch(*item, LOOK, self.chunks);
+                }
+            }
+            self.equal_keys(&self.items[at..end], &mut take)?;
+            at = end;
         }
         Ok(())
     }
+
+    /// Hands on entries whose keys are equal: of one position, but for a chance of one in 2^64.
+    fn equal_keys(&self, items: &[Item], take: &mut impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
+        let packed = |item: &Item| entry(self.chunks, self.source, item).map(|entry| entry.packed());
+        let group = |items: &[Item], take: &mut dyn FnMut(Group<'_>) -> Result<()>| {
+            let Some((first, rest)) = items.split_first() else { return Ok(()) };
+            let Some(entry) = entry(self.chunks, self.source, first) else { return Ok(()) };
+            let slot = key::slot_of_top(first.key);
+            take(Group { slot, first: entry, rest, chunks: self.chunks, source: self.source })
+        };
+        let first = packed(&items[0]);
+        if items[1..].iter().all(|item| packed(item) == first) {
+            return group(items, take);
+        }
+        let mut items = items.to_vec();
+        items.sort_by_cached_key(|item| packed(item).map(|packed| (key::hash(packed), *packed)));
+        items.chunk_by(|a, b| packed(a) == packed(b)).try_for_each(|items| group(items, take))
+    }
 }
 
-fn entry<'a>(chunks: &'a [Vec<u8>], source: PolicySource, at: &Located) -> Option<Entry<'a>> {
-    Entry::read(&chunks[at.chunk as usize][at.offset as usize..], source)
+fn entry<'a>(chunks: &'a [Chunk], source: PolicySource, item: &Item) -> Option<Entry<'a>> {
+    Entry::read(item.bytes(chunks), source)
 }
 
 /// Writes a sorted piece as sums.
 pub fn write_run(path: &Path, sorted: &Sorted<'_>, folder: &mut Folder<'_>) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 18, File::create(path).map_err(Error::io(path))?);
     let mut bytes = Vec::new();
-    sorted.groups(|_, packed, entries| {
-        entries.for_each(|entry| folder.add(&entry));
+    sorted.groups(|group| {
+        group.fold(folder);
         bytes.clear();
-        folder.finish_sum(packed, &mut bytes);
+        folder.finish_sum(group.first.packed(), &mut bytes);
         out.write_all(&bytes).map_err(Error::io(path))
     })?;
     out.into_inner().map_err(|e| Error::io(path)(e.into_error()))?;
     Ok(())
 }
 
-/// Merges runs: hands each position and its hash to `take` once everything of it is in the folder. Removes the runs.
+/// Merges runs: hands each position and its slot to `take` once everything of it is in the folder. Removes the runs.
 pub fn merge_runs(
     paths: &[PathBuf],
     folder: &mut Folder<'_>,
-    mut take: impl FnMut(u128, &[u8; PACKED_LEN], &mut Folder<'_>) -> Result<()>,
+    mut take: impl FnMut(u32, &[u8; PACKED_LEN], &mut Folder<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
@@ -104,7 +145,7 @@ pub fn merge_runs(
         }
         let more = heads.peek().is_some_and(|Reverse((next, _))| *next == key);
         if !more {
-            take(key.0, &key.1, folder)?;
+            take(key::slot(key.0), &key.1, folder)?;
         }
     }
     for path in paths {
@@ -155,5 +196,41 @@ impl RunReader {
             folder.add_sum(&sum);
             self.start += sum.len();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry of one candidate.
+    fn entry_of(position: u8, ply: u8) -> Vec<u8> {
+        let mut bytes = vec![position; PACKED_LEN];
+        bytes.extend([0, 0, 0, 0, ply, 0, 0, 1, 0, 7, 0, 9, 0]);
+        bytes
+    }
+
+    #[test]
+    fn positions_whose_keys_are_equal_are_told_apart_and_stand_by_their_hashes() {
+        let chunks = [
+            Chunk::of_items(&[(5, entry_of(1, 10)), (5, entry_of(2, 20)), (4, entry_of(3, 30))]),
+            Chunk::of_items(&[(5, entry_of(1, 11)), (6, entry_of(3, 31)), (5, entry_of(4, 40))]),
+        ];
+        let mut sorter = Sorter::default();
+        let sorted = Sorted::new(&chunks, PolicySource::SoftmaxCp, &mut sorter);
+        let mut found = Vec::new();
+        sorted
+            .groups(|group| {
+                let rest = group.rest.iter().filter_map(|item| entry(&chunks, PolicySource::SoftmaxCp, item));
+                let plies: Vec<u16> =
+                    std::iter::once(group.first).chain(rest).map(|entry| entry.ply()).collect();
+                found.push((group.first.packed()[0], plies));
+                Ok(())
+            })
+            .unwrap();
+        let mut tied = vec![(1, vec![10, 11]), (2, vec![20]), (4, vec![40])];
+        tied.sort_by_key(|(position, _)| key::hash(&[*position; PACKED_LEN]));
+        let expected: Vec<_> = [(3, vec![30])].into_iter().chain(tied).chain([(3, vec![31])]).collect();
+        assert_eq!(found, expected);
     }
 }

@@ -3,6 +3,7 @@
 use super::{RefusedRecord, Run, Summary, on_threads};
 use crate::entry;
 use crate::error::{Error, Result};
+use crate::journal::PassEnd;
 use crate::key;
 use crate::shard::ShardReader;
 use crate::spool::{Done, SpoolWriter, Spools};
@@ -14,13 +15,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// What the pass found.
-#[derive(Default, Debug)]
+#[derive(Default)]
 pub struct Read {
     pub records: u64,
     pub refused: BTreeMap<&'static str, u64>,
     pub refused_first: Vec<RefusedRecord>,
     /// The attempt that finished each unit.
     pub done: Done,
+    /// What is still to be written in the journal.
+    pub end: Option<PassEnd>,
 }
 
 /// The one reason for which a fold refuses a record.
@@ -87,7 +90,7 @@ pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools<'_>) -> Result<R
     total.refused_first.sort();
     total.refused_first.truncate(Summary::REFUSED_SHOWN);
     let counts: Vec<String> = buckets.counts().iter().map(u64::to_string).collect();
-    run.work.flush(format!("{END}\t{}", counts.join("\t")), buckets, None)?;
+    total.end = Some(run.work.begin_end_of_pass(format!("{END}\t{}", counts.join("\t"))));
     Ok(total)
 }
 
@@ -195,7 +198,8 @@ impl Scatter<'_> {
                 }
             } else {
                 let source = self.source;
-                self.buckets.push(bucket(record.packed_bytes(), self.buckets.len()), |out| {
+                let hash = key::hash(record.packed_bytes());
+                self.buckets.push(bucket(hash, self.buckets.len()), key::top(hash), |out| {
                     entry::push(&record, source, out);
                 })?;
             }
@@ -217,8 +221,10 @@ impl Scatter<'_> {
             shard.read_packed(group, &mut positions)?;
             items += positions.len() as u64;
             for packed in &positions {
-                self.buckets
-                    .push(bucket(packed, self.buckets.len()), |out| entry::push_excluded(packed, out))?;
+                let hash = key::hash(packed);
+                self.buckets.push(bucket(hash, self.buckets.len()), key::top(hash), |out| {
+                    entry::push_excluded(packed, out);
+                })?;
             }
             self.run.check_cancelled()?;
         }
@@ -226,9 +232,9 @@ impl Scatter<'_> {
     }
 }
 
-fn bucket(packed: &[u8; 96], buckets: usize) -> usize {
+fn bucket(hash: u128, buckets: usize) -> usize {
     // There are at most as many buckets as slots.
-    key::bucket(key::slot(key::hash(packed)), u32::try_from(buckets).unwrap_or(key::SLOTS))
+    key::bucket(key::slot(hash), u32::try_from(buckets).unwrap_or(key::SLOTS))
 }
 
 /// Finds a move that stands twice in a record.

@@ -6,7 +6,7 @@
 )]
 
 use super::*;
-use crate::place::{Draws, Place};
+use crate::place::Draws;
 use crate::shard::{Outcomes, ROWS_PER_GROUP, Rows, ShardReader};
 use crate::{hash, key};
 use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
@@ -38,7 +38,7 @@ fn naive(records: &[Record], conventions: &Conventions, temperature: f64) -> Vec
             groups.entry(*record.packed.as_bytes()).or_default().push(record);
         }
     }
-    let mut placed: Vec<(Place, NaiveRow)> = Vec::new();
+    let mut placed: Vec<((u64, u32, usize), NaiveRow)> = Vec::new();
     let mut slots: BTreeMap<u32, Vec<(u128, [u8; 96])>> = BTreeMap::new();
     for packed in groups.keys() {
         slots.entry(key::slot(hash(packed))).or_default().push((hash(packed), *packed));
@@ -48,7 +48,7 @@ fn naive(records: &[Record], conventions: &Conventions, temperature: f64) -> Vec
         let mut draws = Draws::of_slot(slot);
         for (rank, (_, packed)) in members.into_iter().enumerate() {
             let row = naive_row(packed, &groups[&packed], conventions, temperature);
-            placed.push((Place { draw: draws.next(), slot, rank: u32::try_from(rank).unwrap() }, row));
+            placed.push(((draws.next(), slot, rank), row));
         }
     }
     placed.sort_by_key(|(place, _)| *place);

@@ -8,13 +8,13 @@
 use super::fold_pass::{Fold, PlacedRow};
 use super::{Run, on_threads, shard_path};
 use crate::error::{Error, Result};
-use crate::place::Place;
+use crate::order::{Item, Sorter, prefetch};
 use crate::policy::Policy;
 use crate::shard::{
     EncodedGroup, Footer, GroupBuilder, GroupEncoder, Outcomes, ROWS_PER_GROUP, ShardSummary, ShardWriter,
     columns,
 };
-use crate::spool::Spools;
+use crate::spool::{Chunk, Spools};
 use manaka_core::packed::SIDE;
 use manaka_core::whole_file::TEMP_SUFFIX;
 use manaka_core::{Color, PolicySource};
@@ -52,23 +52,24 @@ pub fn run(
     let source = run.policy.conventions().policy_source;
     // Of the whole fold, so that the shards of one pack have one schema.
     let outcomes = if fold.without_outcome(source) > 0 { Outcomes::SomeAbsent } else { Outcomes::Stated };
-    let encoder = GroupEncoder::new(source, outcomes).map_err(Error::parquet(out))?;
+    let encoder = || GroupEncoder::new(source, outcomes).map_err(Error::parquet(out));
     let stretch = run.plan.stretch.max(1);
     let line = Line::new((spools.len() - first).div_ceil(stretch), run.options.threads.get());
-    let shards = Shards::create(run, spools, &starts, out, footer, cut, &encoder, done)?;
+    let shards = Shards::create(run, spools, &starts, out, footer, cut, encoder()?, done)?;
     let shards = Mutex::new(Some(shards));
-    let (encoder, starts) = (&encoder, &starts);
+    let starts = &starts;
     // Threads take stretches in order. Whoever finishes the one that is due writes it, and every later one that waits.
     on_threads(run.options.threads, || {
-        let mut sorter = Sorter::new(run.policy);
+        let mut gather = Gather::new(run.policy);
+        let mut encoder = encoder()?;
         while let Some(index) = line.take() {
             let begin = first + index * stretch;
-            let mut rows = Stretch::new(cut, encoder, starts[begin], from);
+            let mut rows = Stretch::new(cut, &mut encoder, starts[begin], from);
             let pieces = (begin..spools.len().min(begin + stretch))
                 .try_for_each(|spool| {
                     run.check_cancelled()?;
                     let chunks = spools.load(spool, &fold.done)?;
-                    let found = sorter.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
+                    let found = gather.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
                     if found as u64 != counts[spool] {
                         let what = format!("number {spool} holds {found} rows, {} were noted", counts[spool]);
                         return Err(spools.changed(&what));
@@ -176,7 +177,7 @@ impl Piece {
 /// The rows of neighbouring spools as they come, cut into pieces.
 struct Stretch<'a> {
     cut: Cut,
-    encoder: &'a GroupEncoder,
+    encoder: &'a mut GroupEncoder,
     /// Where the next row stands in the final order.
     at: u64,
     /// Rows before this one are in a finished shard.
@@ -188,7 +189,7 @@ struct Stretch<'a> {
 }
 
 impl<'a> Stretch<'a> {
-    fn new(cut: Cut, encoder: &'a GroupEncoder, at: u64, from: u64) -> Self {
+    fn new(cut: Cut, encoder: &'a mut GroupEncoder, at: u64, from: u64) -> Self {
         let start = at.max(from);
         Self { cut, encoder, at, from, group: GroupBuilder::default(), start, pieces: Vec::new() }
     }
@@ -216,39 +217,69 @@ impl<'a> Stretch<'a> {
 }
 
 /// Sorts spools; one a thread.
-struct Sorter<'a> {
+struct Gather<'a> {
     policy: &'a Policy,
-    order: Vec<(Place, u32, u32)>,
+    sorter: Sorter,
     cp: Vec<i16>,
     scratch: Vec<i16>,
     prob: Vec<f32>,
 }
 
-impl<'a> Sorter<'a> {
-    const fn new(policy: &'a Policy) -> Self {
-        Self { policy, order: Vec::new(), cp: Vec::new(), scratch: Vec::new(), prob: Vec::new() }
+/// Rows are asked for this many ahead of their turn.
+const AHEAD: usize = 12;
+/// Bytes of a row that are asked for: three lines, which hold one of four candidates wherever it begins.
+const LOOK: usize = 129;
+
+impl<'a> Gather<'a> {
+    fn new(policy: &'a Policy) -> Self {
+        let (cp, scratch, prob) = (Vec::new(), Vec::new(), Vec::new());
+        Self { policy, sorter: Sorter::default(), cp, scratch, prob }
     }
 
     /// Appends the rows of the next spool to a stretch; says how many they are.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "chunks are short, and a spool has far fewer than 2^32 of them"
-    )]
-    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
-        let source = self.policy.conventions().policy_source;
-        let mut order = std::mem::take(&mut self.order);
-        order.clear();
-        for (chunk, bytes) in chunks.iter().enumerate() {
-            let mut offset = 0;
-            while let Some(row) = PlacedRow::read(&bytes[offset..], source) {
-                order.push((row.place(), chunk as u32, offset as u32));
-                offset += row.len();
+    fn spool(&mut self, chunks: &[Chunk], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
+        let mut sorter = std::mem::take(&mut self.sorter);
+        let items = sorter.sort(chunks);
+        items.iter().take(AHEAD).for_each(|item| prefetch(*item, LOOK, chunks));
+        let mut at = 0;
+        while at < items.len() {
+            let key = items[at].key;
+            let end = at + items[at..].iter().take_while(|item| item.key == key).count();
+            for ahead in at + AHEAD..end + AHEAD {
+                if let Some(item) = items.get(ahead) {
+                    prefetch(*item, LOOK, chunks);
+                }
             }
+            self.equal_draws(&items[at..end], chunks, stretch)?;
+            at = end;
         }
-        order.sort_unstable();
-        for &(_, chunk, offset) in &order {
+        let rows = items.len();
+        self.sorter = sorter;
+        Ok(rows)
+    }
+
+    /// Appends rows whose draws are equal, which hardly ever are two.
+    fn equal_draws(
+        &mut self,
+        items: &[Item],
+        chunks: &[Chunk],
+        stretch: &mut Stretch<'_>,
+    ) -> parquet::errors::Result<()> {
+        let source = self.policy.conventions().policy_source;
+        let row = |item: &Item| PlacedRow::read(item.bytes(chunks), source);
+        let tied;
+        let items = match items {
+            [_] => items,
+            _ => {
+                let mut items = items.to_vec();
+                items.sort_by_cached_key(|item| row(item).map(|row| row.tie()));
+                tied = items;
+                &tied
+            }
+        };
+        for item in items {
             let wanted = stretch.at >= stretch.from;
-            if let Some(row) = PlacedRow::read(&chunks[chunk as usize][offset as usize..], source)
+            if let Some(row) = row(item)
                 && wanted
             {
                 self.push(row, source, &mut stretch.group);
@@ -258,9 +289,7 @@ impl<'a> Sorter<'a> {
                 stretch.cut()?;
             }
         }
-        let rows = order.len();
-        self.order = order;
-        Ok(rows)
+        Ok(())
     }
 
     /// Appends a row to a group; this is where a score row gets its prob.
@@ -268,18 +297,16 @@ impl<'a> Sorter<'a> {
         group.push_row(row.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
         match source {
             PolicySource::Visits => {
-                for (at, candidate) in row.candidates(source).enumerate() {
-                    group.push_candidate(at == 0, candidate.mv, candidate.prob, None);
+                for (at, (mv, prob)) in row.shares().enumerate() {
+                    group.push_candidate(at == 0, mv, prob, None);
                 }
             }
             PolicySource::SoftmaxCp => {
                 self.cp.clear();
-                self.cp.extend(row.candidates(source).map(|candidate| candidate.cp));
+                self.cp.extend(row.scores().map(|(_, cp)| cp));
                 let mover = if row.packed()[SIDE] == 0 { Color::Black } else { Color::White };
                 self.policy.probs_of_cp(&self.cp, mover, &mut self.scratch, &mut self.prob);
-                for (at, (candidate, &prob)) in row.candidates(source).zip(&self.prob).enumerate() {
-                    group.push_candidate(at == 0, candidate.mv, prob, Some(candidate.cp));
-                }
+                group.push_scores(row.scores(), &self.prob);
             }
         }
     }
@@ -377,7 +404,7 @@ impl<'a> Shards<'a> {
         out: &Path,
         footer: &'a Footer,
         cut: Cut,
-        encoder: &GroupEncoder,
+        encoder: GroupEncoder,
         done: Vec<ShardSummary>,
     ) -> Result<Self> {
         let mut shards = Self {
@@ -388,7 +415,7 @@ impl<'a> Shards<'a> {
             out: out.to_owned(),
             footer,
             cut,
-            encoder: encoder.clone(),
+            encoder,
             pending: GroupBuilder::default(),
             at: done.len() as u64 * cut.rows_per_shard,
             current: None,

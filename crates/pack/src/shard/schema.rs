@@ -1,12 +1,12 @@
-//! The columns of a shard and how each is encoded (shards.md §2 and §7).
+//! The columns of a shard (shards.md §2).
 
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::errors::Result;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
-use parquet::schema::types::{ColumnPath, Type, TypePtr};
+use parquet::schema::types::{Type, TypePtr};
 use std::sync::Arc;
 
 /// Rows in every row group of a shard but its last: a reader's working set (shards.md §7).
@@ -85,41 +85,14 @@ pub fn schema(source: PolicySource, outcomes: Outcomes) -> Result<TypePtr> {
     Type::group_type_builder("manaka").with_fields(fields).build().map(Arc::new)
 }
 
-/// zstd at its lowest level, one page a column chunk, no statistics (rows are shuffled: every group spans every
-/// value), and the encoding that measured smallest for each column.
-pub fn properties(
-    source: PolicySource,
-    created_by: String,
-    footer: Option<Vec<KeyValue>>,
-) -> Result<WriterProperties> {
-    let mut builder = WriterProperties::builder()
+/// No statistics and no page index: rows are shuffled, so every group spans every value. How columns are encoded is not
+/// said here: row groups come to the writer encoded.
+pub fn properties(created_by: String, footer: Vec<KeyValue>) -> WriterProperties {
+    WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_created_by(created_by)
-        .set_key_value_metadata(footer)
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
-        .set_dictionary_enabled(false)
+        .set_key_value_metadata(Some(footer))
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
-        .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
-        .set_data_page_size_limit(usize::MAX)
-        .set_data_page_row_count_limit(usize::MAX)
-        .set_write_batch_size(ROWS_PER_GROUP);
-    for name in columns(source) {
-        let path = ColumnPath::from(name.split('.').map(str::to_owned).collect::<Vec<_>>());
-        // A dictionary pays where values repeat within a group: tanh of integers, outcomes, moves.
-        let dictionary = match name {
-            "value_z" | MV => true,
-            "value_q" => source == PolicySource::SoftmaxCp,
-            _ => false,
-        };
-        let encoding = match name {
-            "packed" => Encoding::PLAIN,
-            CP => Encoding::DELTA_BINARY_PACKED,
-            MV | "value_z" => Encoding::PLAIN,
-            _ => Encoding::BYTE_STREAM_SPLIT,
-        };
-        builder = builder.set_column_encoding(path.clone(), encoding);
-        builder = builder.set_column_dictionary_enabled(path, dictionary);
-    }
-    Ok(builder.build())
+        .build()
 }

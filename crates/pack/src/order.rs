@@ -1,0 +1,160 @@
+//! Items of chunks in the order of their keys, without a look at the items themselves; and looking ahead at them.
+//!
+//! Hashes and draws are spread evenly, so one pass over the keys puts nearly every item into a pocket of its own.
+
+use crate::spool::Chunk;
+use std::mem::MaybeUninit;
+
+/// An item of some chunks: its key and where it lies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Item {
+    pub key: u64,
+    pub chunk: u32,
+    pub offset: u32,
+}
+
+impl Item {
+    /// The bytes from the item to the end of its chunk's items.
+    pub fn bytes(self, chunks: &[Chunk]) -> &[u8] {
+        chunks
+            .get(self.chunk as usize)
+            .and_then(|chunk| chunk.items().get(self.offset as usize..))
+            .unwrap_or(&[])
+    }
+}
+
+/// Asks for the memory of an item that is wanted soon, and of as many bytes behind its start.
+#[inline]
+pub fn prefetch(item: Item, len: usize, chunks: &[Chunk]) {
+    let bytes = item.bytes(chunks);
+    for at in (0..bytes.len().min(len)).step_by(64) {
+        prefetch_line(&bytes[at]);
+    }
+}
+
+/// Asks for memory that is written to soon.
+#[inline]
+pub fn prefetch_to_write(room: &[MaybeUninit<u8>]) {
+    #[cfg(target_arch = "x86_64")]
+    for byte in room.iter().step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor writes: it may be given any address, and this one is of a byte that exists.
+        unsafe { _mm_prefetch(std::ptr::from_ref(byte).cast(), _MM_HINT_ET0) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = room;
+}
+
+#[inline]
+fn prefetch_line(byte: &u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch neither reads nor writes: it may be given any address, and this one is of a byte that exists.
+        unsafe { _mm_prefetch(std::ptr::from_ref(byte).cast(), _MM_HINT_T0) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = byte;
+}
+
+/// Sorts items; keeps its tables between sorts.
+#[derive(Default)]
+pub struct Sorter {
+    found: Vec<Item>,
+    sorted: Vec<Item>,
+    ends: Vec<usize>,
+}
+
+impl Sorter {
+    /// The items of the chunks by key; equal keys in the order in which they come.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there are far fewer than 2^32 chunks; a pocket is a usize"
+    )]
+    pub fn sort(&mut self, chunks: &[Chunk]) -> &[Item] {
+        self.found.clear();
+        let (mut least, mut most) = (u64::MAX, 0);
+        for (number, chunk) in chunks.iter().enumerate() {
+            self.found.extend(chunk.keys().map(|(key, offset)| {
+                (least, most) = (least.min(key), most.max(key));
+                Item { key, chunk: number as u32, offset }
+            }));
+        }
+        // Two items a pocket.
+        let pockets = (self.found.len() / 2).next_power_of_two();
+        let shift =
+            (u64::BITS - most.saturating_sub(least).leading_zeros()).saturating_sub(pockets.trailing_zeros());
+        // With one pocket the shift may be that of all bits.
+        let pocket = |item: &Item| (item.key - least).checked_shr(shift).unwrap_or(0) as usize;
+        self.ends.clear();
+        self.ends.resize(pockets, 0);
+        for item in &self.found {
+            self.ends[pocket(item)] += 1;
+        }
+        let mut end = 0;
+        for count in &mut self.ends {
+            // Where the pocket begins; it has moved to its end when it is filled.
+            end += std::mem::replace(count, end);
+        }
+        self.sorted.clear();
+        self.sorted.resize(self.found.len(), Item::default());
+        for item in &self.found {
+            let place = &mut self.ends[pocket(item)];
+            self.sorted[*place] = *item;
+            *place += 1;
+        }
+        let mut begin = 0;
+        for &end in &self.ends {
+            if end - begin > 1 {
+                self.sorted[begin..end].sort_by_key(|item| item.key);
+            }
+            begin = end;
+        }
+        &self.sorted
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::cast_possible_truncation, reason = "a handful of items")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn key() -> impl Strategy<Value = u64> {
+        prop_oneof![any::<u64>(), 0u64..4, Just(u64::MAX), (0u64..9).prop_map(|n| (7 << 60) + n)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn items_stand_in_the_order_of_a_stable_sort(keys in prop::collection::vec(prop::collection::vec(key(), 0..60), 0..4)) {
+            let mut expected = Vec::new();
+            let mut chunks = Vec::new();
+            for (chunk, keys) in keys.iter().enumerate() {
+                let items: Vec<(u64, Vec<u8>)> = keys.iter().map(|&key| (key, vec![0; 3])).collect();
+                chunks.push(Chunk::of_items(&items));
+                let place = |(at, &key): (usize, &u64)| Item { key, chunk: chunk as u32, offset: 3 * at as u32 };
+                expected.extend(keys.iter().enumerate().map(place));
+            }
+            expected.sort_by_key(|item| item.key);
+            let mut sorter = Sorter::default();
+            // What is left from a sort before does not show.
+            sorter.sort(&[Chunk::of_items(&[(5, vec![1]), (3, vec![2])])]);
+            prop_assert_eq!(sorter.sort(&chunks), &expected);
+        }
+    }
+
+    #[test]
+    fn asking_for_memory_is_harmless_wherever_it_lies() {
+        let chunks = [Chunk::of_items(&[(1, vec![7; 10]), (2, vec![8; 200])])];
+        for offset in [0, 10, 209, 210, u32::MAX] {
+            prefetch(Item { key: 0, chunk: 0, offset }, 500, &chunks);
+        }
+        prefetch(Item { key: 0, chunk: 1, offset: 0 }, 500, &chunks);
+        for room in [0, 1, 300] {
+            prefetch_to_write(&vec![MaybeUninit::uninit(); room]);
+        }
+        assert_eq!(chunks[0].items()[209], 8);
+    }
+}
