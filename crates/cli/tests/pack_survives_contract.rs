@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// Too many records for the least memory a run accepts, so that everything goes through files.
 const RECORDS: u64 = 700_000;
@@ -255,16 +256,35 @@ fn until(dir: &Path, out: &Path, kind: &str) -> Child {
     child
 }
 
+/// The output directory of a run that was killed when its journal said that everything was read, and did not yet say that
+/// everything was folded: the end of a pass is written while the next one works. So every bucket there is is needed.
+fn killed_while_folding(dir: &Path) -> TempDir {
+    for _ in 0..100 {
+        let out = tempfile::tempdir().unwrap();
+        let noted = |line: &str| {
+            let text = fs::read_to_string(out.path().join(".manaka-pack-teacher/journal"));
+            text.is_ok_and(|text| text.lines().any(|noted| noted.starts_with(line)))
+        };
+        let mut child = until(dir, out.path(), "rows");
+        while !noted("read-end") && child.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if noted("read-end") && !noted("fold") {
+            return out;
+        }
+    }
+    panic!("a hundred runs had folded everything by the time they were killed");
+}
+
 #[test]
 fn temporary_files_that_went_are_missed() {
     let dir = tempfile::tempdir().unwrap();
     let (expected, _) = undisturbed(dir.path());
 
     // One of them, between a kill and the resumption.
-    let out = tempfile::tempdir().unwrap();
-    let mut child = until(dir.path(), out.path(), "rows");
-    child.kill().unwrap();
-    child.wait().unwrap();
+    let out = killed_while_folding(dir.path());
     fs::remove_file(temporary(out.path(), "bucket").last().unwrap()).unwrap();
     let output = pack(dir.path(), out.path(), &["--resume"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", said(&output));
