@@ -259,7 +259,7 @@ fn until(dir: &Path, out: &Path, kind: &str) -> Child {
 /// The output directory of a run that was killed when its journal said that everything was read, and did not yet say that
 /// everything was folded: the end of a pass is written while the next one works. So every bucket there is is needed.
 fn killed_while_folding(dir: &Path) -> TempDir {
-    for _ in 0..100 {
+    let killed = || {
         let out = tempfile::tempdir().unwrap();
         let noted = |line: &str| {
             let text = fs::read_to_string(out.path().join(".manaka-pack-teacher/journal"));
@@ -271,11 +271,10 @@ fn killed_while_folding(dir: &Path) -> TempDir {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        if noted("read-end") && !noted("fold") {
-            return out;
-        }
-    }
-    panic!("a hundred runs had folded everything by the time they were killed");
+        (noted("read-end") && !noted("fold")).then_some(out)
+    };
+    // Others had folded everything by the time they were killed.
+    (0..100).find_map(|_| killed()).unwrap()
 }
 
 #[test]
