@@ -6,9 +6,9 @@
 //!     make-streams --out zst --records 8000000 --records-per-part 1000000
 //!     stat-speed zst --threads 1
 //!
-//! On two cores of an AMD EPYC with nothing else running, 3 M records in 4 parts: speed of `stat` / decode 0.82 on one thread
-//! and 0.80 on two for compressed parts. Raw parts (`--raw`), whose decoding is little more than memory being read
-//! (27 ns a record of 146 bytes): 0.54 on either, 0.59 and 0.64 against a mapped file.
+//! On two cores of an AMD EPYC with nothing else running: speed of `stat` / decode 0.83 on one thread and on two for compressed
+//! parts. Raw parts (`--raw`), whose decoding is little more than memory being read (27 ns a record of 146 bytes): 0.55 and
+//! 0.52, 0.58 against a mapped file.
 #![allow(clippy::print_stdout, reason = "a tool of the benchmarks")]
 
 use anyhow::{Result, anyhow, ensure};
