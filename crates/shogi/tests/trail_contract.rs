@@ -35,6 +35,20 @@ fn agree(trail: &mut Trail, board: &Board) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Both say the same of a position that is set, and of every move in it.
+fn agree_anew(packed: &Packed) -> Result<(), TestCaseError> {
+    let mut trail = Trail::default();
+    let mut board = Board::start();
+    let (ours, theirs) = (trail.step(packed), board.set(packed, 0));
+    prop_assert_eq!(&ours, &theirs);
+    if ours.is_ok() {
+        agree(&mut trail, &board)?;
+    } else {
+        prop_assert!(!any_move().any(|mv| trail.is_legal(mv)) && !trail.has_legal_move());
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
@@ -61,15 +75,7 @@ proptest! {
 
     #[test]
     fn the_gate_and_the_moves_behind_it_are_those_of_a_board(packed in vandalised()) {
-        let mut trail = Trail::default();
-        let mut board = Board::start();
-        let (ours, theirs) = (trail.step(&packed), board.set(&packed, 0));
-        prop_assert_eq!(&ours, &theirs);
-        if ours.is_ok() {
-            agree(&mut trail, &board)?;
-        } else {
-            prop_assert!(!any_move().any(|mv| trail.is_legal(mv)) && !trail.has_legal_move());
-        }
+        agree_anew(&packed)?;
     }
 }
 
@@ -107,13 +113,7 @@ proptest! {
 
     #[test]
     fn on_crowded_boards_exactly_the_legal_moves_are_proved(packed in thrown()) {
-        let mut trail = Trail::default();
-        let mut board = Board::start();
-        let (ours, theirs) = (trail.step(&packed), board.set(&packed, 0));
-        prop_assert_eq!(&ours, &theirs);
-        if ours.is_ok() {
-            agree(&mut trail, &board)?;
-        }
+        agree_anew(&packed)?;
     }
 }
 

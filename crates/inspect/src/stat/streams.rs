@@ -89,7 +89,10 @@ impl<'a> Streams<'a> {
 /// Judges the records of a batch and takes them in.
 fn look(batch: &[u8], header: &Header, run: &mut Run<'_, '_>) -> Result<(), RecordFault> {
     #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2") {
+    if std::arch::is_x86_feature_detected!("avx2")
+        && std::arch::is_x86_feature_detected!("bmi1")
+        && std::arch::is_x86_feature_detected!("bmi2")
+    {
         // SAFETY: the processor has what the function is compiled for, and nothing else about it is unsafe. The tests of
         // `stat` take this way or the other, whichever the processor has.
         return unsafe { look_avx2(batch, header, run) };
@@ -97,7 +100,7 @@ fn look(batch: &[u8], header: &Header, run: &mut Run<'_, '_>) -> Result<(), Reco
     each(batch, header, run)
 }
 
-/// The same, compiled for newer processors: a tenth faster.
+/// The same, compiled for newer processors: three hundredths faster.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn look_avx2(batch: &[u8], header: &Header, run: &mut Run<'_, '_>) -> Result<(), RecordFault> {
