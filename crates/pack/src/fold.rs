@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::error::{Error, Result};
 use crate::policy::{Policy, prob_of_visits};
-use manaka_core::packed::{PACKED_LEN, SIDE};
+use crate::squeezed::Position;
 use manaka_core::{Color, Packed, PolicySource};
 
 /// `value_q` is summed as an integer of this many fractional bits: exact for all but the tiniest f32, and 2^32 of them
@@ -122,19 +122,19 @@ impl<'a> Folder<'a> {
     ///
     /// # Errors
     /// [`Error::Weight`] above `u32::MAX` records.
-    pub fn finish(&mut self, packed: &[u8; PACKED_LEN]) -> Result<Folded<'_>> {
+    pub fn finish(&mut self, position: Position<'_>) -> Result<Folded<'_>> {
         if self.excluded {
             let records = self.records;
             self.forget();
             return Ok(Folded::Excluded(records));
         }
-        let weight =
-            u32::try_from(self.records).map_err(|_| Error::Weight(Box::new(Packed::from_bytes(*packed))))?;
+        let weight = u32::try_from(self.records)
+            .map_err(|_| Error::Weight(Box::new(Packed::from_bytes(position.packed()))))?;
         self.row.ply = self.ply;
         self.row.weight = weight;
         self.row.value_z = mean_outcome(self.z_sum, self.outcomes);
         self.row.value_q = mean_value(self.q_sum, weight);
-        self.candidates(mover(packed));
+        self.candidates(position.mover());
         self.forget();
         Ok(Folded::Row(&self.row))
     }
@@ -142,11 +142,10 @@ impl<'a> Folder<'a> {
     /// Ends the position as a sum that [`Folder::add_sum`] takes up again; the folder is empty again.
     ///
     /// ```text
-    /// packed 96 | excluded u8 | records u64 | ply u16 | outcomes u64 | z_sum i64 | q_sum i128 | n u16
+    /// excluded u8 | records u64 | ply u16 | outcomes u64 | z_sum i64 | q_sum i128 | n u16 | position
     ///   | n × (mv u16, sum i64, records u64)
     /// ```
-    pub fn finish_sum(&mut self, packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
-        out.extend_from_slice(packed);
+    pub fn finish_sum(&mut self, position: Position<'_>, out: &mut Vec<u8>) {
         out.push(u8::from(self.excluded));
         out.extend_from_slice(&self.records.to_le_bytes());
         out.extend_from_slice(&self.ply.to_le_bytes());
@@ -155,6 +154,7 @@ impl<'a> Folder<'a> {
         out.extend_from_slice(&self.q_sum.to_le_bytes());
         let n = u16::try_from(self.touched.len()).unwrap_or(u16::MAX);
         out.extend_from_slice(&n.to_le_bytes());
+        out.extend_from_slice(position.bytes());
         for &mv in &self.touched {
             let MoveSum { sum, records } = self.sums[usize::from(mv)];
             out.extend_from_slice(&mv.to_le_bytes());
@@ -225,13 +225,9 @@ pub fn as_it_is(entry: &Entry<'_>, policy: &Policy) -> Option<f32> {
     if entry.is_exclusion() || policy.conventions().policy_source == PolicySource::Visits {
         return None;
     }
-    let mover = mover(entry.packed());
+    let mover = entry.position().mover();
     let ordered = entry.scores().is_sorted_by_key(|(mv, cp)| score_key(policy, mover, mv, cp));
     ordered.then(|| single_value(entry.value_q()))
-}
-
-const fn mover(packed: &[u8; PACKED_LEN]) -> Color {
-    if packed[SIDE] == 0 { Color::Black } else { Color::White }
 }
 
 /// What orders candidates: best for the mover first, which is descending in prob too.
@@ -239,13 +235,14 @@ fn score_key(policy: &Policy, mover: Color, mv: u16, cp: i16) -> (i32, u16) {
     (-i32::from(policy.for_mover(cp, mover)), mv)
 }
 
-const SUM_HEAD: usize = PACKED_LEN + 1 + 8 + 2 + 8 + 8 + 16 + 2;
+const SUM_HEAD: usize = 1 + 8 + 2 + 8 + 8 + 16 + 2;
 const SUM_MOVE: usize = 2 + 8 + 8;
 
 /// A sum where it lies; written by [`Folder::finish_sum`].
 #[derive(Clone, Copy)]
 pub struct Sum<'a> {
     head: &'a [u8; SUM_HEAD],
+    position: Position<'a>,
     moves: &'a [[u8; SUM_MOVE]],
 }
 
@@ -254,20 +251,21 @@ impl<'a> Sum<'a> {
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<SUM_HEAD>()?;
         let n = usize::from(u16::from_le_bytes([head[SUM_HEAD - 2], head[SUM_HEAD - 1]]));
-        Some(Self { head, moves: rest.get(..n * SUM_MOVE)?.as_chunks().0 })
+        let position = Position::read(rest)?;
+        Some(Self { head, position, moves: position.rest().get(..n * SUM_MOVE)?.as_chunks().0 })
     }
 
-    pub const fn len(&self) -> usize {
-        SUM_HEAD + self.moves.len() * SUM_MOVE
+    pub fn len(&self) -> usize {
+        SUM_HEAD + self.position.bytes().len() + self.moves.len() * SUM_MOVE
     }
 
-    pub fn packed(&self) -> &'a [u8; PACKED_LEN] {
-        self.head.first_chunk().unwrap_or(&[0; PACKED_LEN])
+    pub const fn position(&self) -> Position<'a> {
+        self.position
     }
 
     /// `N` bytes of the head at `at` behind the position.
     fn field<const N: usize>(&self, at: usize) -> [u8; N] {
-        self.head[PACKED_LEN + at..].first_chunk().copied().unwrap_or([0; N])
+        self.head[at..].first_chunk().copied().unwrap_or([0; N])
     }
 
     fn excluded(&self) -> bool {

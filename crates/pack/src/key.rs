@@ -12,6 +12,11 @@ pub fn hash(packed: &[u8; PACKED_LEN]) -> u128 {
     xxh3_128(packed)
 }
 
+/// What orders positions: hash, then bytes.
+pub fn whole(packed: &[u8; PACKED_LEN]) -> (u128, [u8; PACKED_LEN]) {
+    (hash(packed), *packed)
+}
+
 /// The slot of a hash: its top 12 bits.
 pub const fn slot(hash: u128) -> u32 {
     slot_of_top(top(hash))

@@ -24,6 +24,7 @@ mod report;
 mod run;
 pub mod shard;
 mod spool;
+mod squeezed;
 
 pub use error::{Error, Result};
 pub use key::hash;

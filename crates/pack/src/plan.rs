@@ -74,7 +74,7 @@ fn stretch(spools: u64, threads: u64) -> usize {
 /// A chunk of a bucket or spool in memory.
 const MEMORY_CHUNK: usize = 64 << 10;
 /// Bytes read from the head of each file to extrapolate from.
-const SAMPLE: u64 = 1 << 20;
+const SAMPLE: u64 = 256 << 10;
 /// Records that are enough, however small a part of these bytes they take.
 const ENOUGH: u64 = 1 << 20;
 

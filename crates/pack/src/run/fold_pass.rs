@@ -6,13 +6,12 @@ use crate::entry::Entry;
 use crate::error::Result;
 use crate::fold::{Folded, Folder, Row, as_it_is};
 use crate::journal::PassEnd;
-use crate::key;
 use crate::order::Sorter;
 use crate::place::{self, Draws};
 use crate::spool::{Chunk, Done, SpoolWriter, Spools, Tag};
+use crate::squeezed::Position;
 use manaka_core::PolicySource;
 use manaka_core::conventions::NO_OUTCOME;
-use manaka_core::packed::PACKED_LEN;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -156,7 +155,7 @@ impl Worker<'_> {
                     return rows.push_single(group.slot, &group.first, value_q, out);
                 }
                 group.fold(folder);
-                rows.place(group.slot, group.first.packed(), folder, out)
+                rows.place(group.slot, group.first.position(), folder, out)
             })?;
             self.run.pool.give(chunks);
         } else {
@@ -183,7 +182,7 @@ impl Worker<'_> {
                 write(&mut piece, folder)
             })?;
             write(&mut piece, folder)?;
-            merge_runs(&runs, folder, |slot, packed, folder| rows.place(slot, packed, folder, out))?;
+            merge_runs(&runs, folder, |slot, position, folder| rows.place(slot, position, folder, out))?;
         }
         if found != records {
             return Err(
@@ -223,12 +222,12 @@ impl Rows {
     fn place(
         &mut self,
         slot: u32,
-        packed: &[u8; PACKED_LEN],
+        position: Position<'_>,
         folder: &mut Folder<'_>,
         out: &mut SpoolWriter<'_, '_>,
     ) -> Result<()> {
-        match folder.finish(packed)? {
-            Folded::Row(row) => self.push(slot, packed, row, out),
+        match folder.finish(position)? {
+            Folded::Row(row) => self.push(slot, position, row, out),
             Folded::Excluded(0) => Ok(()),
             Folded::Excluded(records) => {
                 self.unit.excluded_positions += 1;
@@ -242,7 +241,7 @@ impl Rows {
     fn push(
         &mut self,
         slot: u32,
-        packed: &[u8; PACKED_LEN],
+        position: Position<'_>,
         row: &Row,
         out: &mut SpoolWriter<'_, '_>,
     ) -> Result<()> {
@@ -251,9 +250,11 @@ impl Rows {
         let (draw, source) = (self.draw(slot), self.source);
         // Well-formed moves are far fewer than 65536.
         let n = u16::try_from(row.candidates.len()).unwrap_or(u16::MAX);
-        let head = row_head(packed, row.ply, row.weight, row.value_z, row.value_q, n);
+        let head = row_head(row.ply, row.weight, row.value_q, n);
         out.push(place::spool(draw, out.len()), draw, |bytes| {
             bytes.extend_from_slice(&head);
+            push_outcome(source, row.value_z, bytes);
+            bytes.extend_from_slice(position.bytes());
             match source {
                 PolicySource::Visits => bytes.extend(row.candidates.iter().flat_map(|candidate| {
                     let ([a, b], [c, d, e, f]) = (candidate.mv.to_le_bytes(), candidate.prob.to_le_bytes());
@@ -278,11 +279,12 @@ impl Rows {
         let value_z = entry.outcome().map(f32::from);
         self.unit.largest_weight = self.unit.largest_weight.max(1);
         self.unit.no_outcome += u64::from(value_z.is_none());
-        let draw = self.draw(slot);
-        let head = row_head(entry.packed(), entry.ply(), 1, value_z, value_q, entry.n_cand());
+        let (draw, source) = (self.draw(slot), self.source);
+        let head = row_head(entry.ply(), 1, value_q, entry.n_cand());
         out.push(place::spool(draw, out.len()), draw, |bytes| {
             bytes.extend_from_slice(&head);
-            bytes.extend_from_slice(entry.candidate_bytes());
+            push_outcome(source, value_z, bytes);
+            entry.append_position_and_candidates(bytes);
         })
     }
 
@@ -299,38 +301,32 @@ impl Rows {
 /// A placed row in a spool, under its draw.
 ///
 /// ```text
-/// packed 96 | ply u16 | weight u32 | value_z f32 | value_q f32 | n u16
-///   | n × (mv u16, cp i16)     policy from cp
-///   | n × (mv u16, prob f32)   policy from visits
+/// ply u16 | weight u32 | value_q f32 | n u16               | position | n × (mv u16, cp i16)     policy from cp
+/// ply u16 | weight u32 | value_q f32 | n u16 | value_z f32 | position | n × (mv u16, prob f32)   policy from visits
 /// ```
 ///
-/// `value_z` is 2 where no record of the row has an outcome. Slot and rank are not there: they follow the order of (hash,
-/// position), which the row has.
-fn row_head(
-    packed: &[u8; PACKED_LEN],
-    ply: u16,
-    weight: u32,
-    value_z: Option<f32>,
-    value_q: f32,
-    n: u16,
-) -> [u8; ROW_HEAD] {
-    let mut head = [0; ROW_HEAD];
-    head[..AT_PLY].copy_from_slice(packed);
-    head[AT_PLY..AT_PLY + 2].copy_from_slice(&ply.to_le_bytes());
-    head[AT_PLY + 2..AT_PLY + 6].copy_from_slice(&weight.to_le_bytes());
-    head[AT_PLY + 6..AT_PLY + 10].copy_from_slice(&value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
-    head[AT_PLY + 10..AT_PLY + 14].copy_from_slice(&value_q.to_le_bytes());
-    head[AT_PLY + 14..].copy_from_slice(&n.to_le_bytes());
-    head
+/// `value_z` is 2 where no record of the row has an outcome; score rows have none in their shards. Slot and rank are not
+/// there: they follow the order of (hash, position), which the row has.
+fn row_head(ply: u16, weight: u32, value_q: f32, n: u16) -> [u8; ROW_HEAD] {
+    let ([a, b], [c, d, e, f]) = (ply.to_le_bytes(), weight.to_le_bytes());
+    let ([g, h, i, j], [k, l]) = (value_q.to_le_bytes(), n.to_le_bytes());
+    [a, b, c, d, e, f, g, h, i, j, k, l]
 }
 
-const AT_PLY: usize = PACKED_LEN;
-const ROW_HEAD: usize = AT_PLY + 2 + 4 + 4 + 4 + 2;
+fn push_outcome(source: PolicySource, value_z: Option<f32>, bytes: &mut Vec<u8>) {
+    if source == PolicySource::Visits {
+        bytes.extend_from_slice(&value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
+    }
+}
+
+const ROW_HEAD: usize = 2 + 4 + 4 + 2;
 
 /// A placed row where it lies.
 #[derive(Clone, Copy)]
 pub struct PlacedRow<'a> {
     head: &'a [u8; ROW_HEAD],
+    value_z: f32,
+    position: Position<'a>,
     candidates: &'a [u8],
 }
 
@@ -338,42 +334,40 @@ impl<'a> PlacedRow<'a> {
     /// The row at the start of `bytes`; `None` when they hold none.
     pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
         let (head, rest) = bytes.split_first_chunk::<ROW_HEAD>()?;
-        let n = u16::from_le_bytes([head[ROW_HEAD - 2], head[ROW_HEAD - 1]]);
-        let candidate = match source {
-            PolicySource::Visits => 6,
-            PolicySource::SoftmaxCp => 4,
+        let (value_z, rest, candidate) = match source {
+            PolicySource::Visits => {
+                let (value_z, rest) = rest.split_first_chunk()?;
+                (f32::from_le_bytes(*value_z), rest, 2 + 4)
+            }
+            PolicySource::SoftmaxCp => (NO_OUTCOME, rest, 2 + 2),
         };
-        Some(Self { head, candidates: rest.get(..usize::from(n) * candidate)? })
+        let n = u16::from_le_bytes([head[ROW_HEAD - 2], head[ROW_HEAD - 1]]);
+        let position = Position::read(rest)?;
+        Some(Self { head, value_z, position, candidates: position.rest().get(..usize::from(n) * candidate)? })
     }
 
     fn u32_at(&self, at: usize) -> u32 {
         u32::from_le_bytes([self.head[at], self.head[at + 1], self.head[at + 2], self.head[at + 3]])
     }
 
-    /// What orders rows with equal draws as slot and rank do.
-    pub fn tie(&self) -> (u128, &'a [u8; PACKED_LEN]) {
-        (key::hash(self.packed()), self.packed())
-    }
-
-    pub fn packed(&self) -> &'a [u8; PACKED_LEN] {
-        self.head.first_chunk().unwrap_or(&[0; PACKED_LEN])
+    pub const fn position(&self) -> Position<'a> {
+        self.position
     }
 
     pub fn ply(&self) -> u16 {
-        u16::from_le_bytes([self.head[AT_PLY], self.head[AT_PLY + 1]])
+        u16::from_le_bytes([self.head[0], self.head[1]])
     }
 
     pub fn weight(&self) -> u32 {
-        self.u32_at(AT_PLY + 2)
+        self.u32_at(2)
     }
 
     pub fn value_z(&self) -> Option<f32> {
-        let value_z = f32::from_bits(self.u32_at(AT_PLY + 6));
-        (value_z != NO_OUTCOME).then_some(value_z)
+        (self.value_z != NO_OUTCOME).then_some(self.value_z)
     }
 
     pub fn value_q(&self) -> f32 {
-        f32::from_bits(self.u32_at(AT_PLY + 10))
+        f32::from_bits(self.u32_at(6))
     }
 
     /// `(mv, cp)` of a score row.

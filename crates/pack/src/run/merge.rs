@@ -8,6 +8,7 @@ use crate::fold::{Folder, Sum};
 use crate::key;
 use crate::order::{Item, Sorter, prefetch};
 use crate::spool::Chunk;
+use crate::squeezed::{Position, ROOM, squeeze};
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
 use std::cmp::Reverse;
@@ -87,20 +88,20 @@ impl<'a> Sorted<'a> {
 
     /// Hands on entries whose keys are equal: of one position, but for a chance of one in 2^64.
     fn equal_keys(&self, items: &[Item], take: &mut impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
-        let packed = |item: &Item| entry(self.chunks, self.source, item).map(|entry| entry.packed());
+        let position = |item: &Item| entry(self.chunks, self.source, item).map(|entry| entry.position());
         let group = |items: &[Item], take: &mut dyn FnMut(Group<'_>) -> Result<()>| {
             let Some((first, rest)) = items.split_first() else { return Ok(()) };
             let Some(entry) = entry(self.chunks, self.source, first) else { return Ok(()) };
             let slot = key::slot_of_top(first.key);
             take(Group { slot, first: entry, rest, chunks: self.chunks, source: self.source })
         };
-        let first = packed(&items[0]);
-        if items[1..].iter().all(|item| packed(item) == first) {
+        let first = position(&items[0]);
+        if items[1..].iter().all(|item| position(item) == first) {
             return group(items, take);
         }
         let mut items = items.to_vec();
-        items.sort_by_cached_key(|item| packed(item).map(|packed| (key::hash(packed), *packed)));
-        items.chunk_by(|a, b| packed(a) == packed(b)).try_for_each(|items| group(items, take))
+        items.sort_by_cached_key(|item| position(item).map(|position| key::whole(&position.packed())));
+        items.chunk_by(|a, b| position(a) == position(b)).try_for_each(|items| group(items, take))
     }
 }
 
@@ -115,7 +116,7 @@ pub fn write_run(path: &Path, sorted: &Sorted<'_>, folder: &mut Folder<'_>) -> R
     sorted.groups(|group| {
         group.fold(folder);
         bytes.clear();
-        folder.finish_sum(group.first.packed(), &mut bytes);
+        folder.finish_sum(group.first.position(), &mut bytes);
         out.write_all(&bytes).map_err(Error::io(path))
     })?;
     out.into_inner().map_err(|e| Error::io(path)(e.into_error()))?;
@@ -126,7 +127,7 @@ pub fn write_run(path: &Path, sorted: &Sorted<'_>, folder: &mut Folder<'_>) -> R
 pub fn merge_runs(
     paths: &[PathBuf],
     folder: &mut Folder<'_>,
-    mut take: impl FnMut(u32, &[u8; PACKED_LEN], &mut Folder<'_>) -> Result<()>,
+    mut take: impl FnMut(u32, Position<'_>, &mut Folder<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
@@ -145,7 +146,11 @@ pub fn merge_runs(
         }
         let more = heads.peek().is_some_and(|Reverse((next, _))| *next == key);
         if !more {
-            take(key::slot(key.0), &key.1, folder)?;
+            let mut room = [0; ROOM];
+            squeeze(&key.1, &mut room);
+            if let Some(position) = Position::read(&room) {
+                take(key::slot(key.0), position, folder)?;
+            }
         }
     }
     for path in paths {
@@ -175,7 +180,7 @@ impl RunReader {
     fn peek(&mut self) -> Result<Option<(u128, [u8; PACKED_LEN])>> {
         loop {
             if let Some(sum) = Sum::read(&self.buf[self.start..]) {
-                return Ok(Some((key::hash(sum.packed()), *sum.packed())));
+                return Ok(Some(key::whole(&sum.position().packed())));
             }
             self.buf.drain(..self.start);
             self.start = 0;
@@ -205,9 +210,9 @@ mod tests {
 
     /// An entry of one candidate.
     fn entry_of(position: u8, ply: u8) -> Vec<u8> {
-        let mut bytes = vec![position; PACKED_LEN];
-        bytes.extend([0, 0, 0, 0, ply, 0, 0, 1, 0, 7, 0, 9, 0]);
-        bytes
+        let mut room = [0; ROOM];
+        let len = squeeze(&[position; PACKED_LEN], &mut room);
+        [&[0, 0, 0, 0, ply, 0, 0, 1, 0][..], &room[..len], &[7, 0, 9, 0]].concat()
     }
 
     #[test]
@@ -224,7 +229,7 @@ mod tests {
                 let rest = group.rest.iter().filter_map(|item| entry(&chunks, PolicySource::SoftmaxCp, item));
                 let plies: Vec<u16> =
                     std::iter::once(group.first).chain(rest).map(|entry| entry.ply()).collect();
-                found.push((group.first.packed()[0], plies));
+                found.push((group.first.position().packed()[0], plies));
                 Ok(())
             })
             .unwrap();

@@ -8,6 +8,7 @@
 use super::fold_pass::{Fold, PlacedRow};
 use super::{Run, on_threads, shard_path};
 use crate::error::{Error, Result};
+use crate::key;
 use crate::order::{Item, Sorter, prefetch};
 use crate::policy::Policy;
 use crate::shard::{
@@ -15,10 +16,10 @@ use crate::shard::{
     columns,
 };
 use crate::spool::{Chunk, Spools};
-use manaka_core::packed::SIDE;
+use manaka_core::PolicySource;
 use manaka_core::whole_file::TEMP_SUFFIX;
-use manaka_core::{Color, PolicySource};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -53,8 +54,8 @@ pub fn run(
     // Of the whole fold, so that the shards of one pack have one schema.
     let outcomes = if fold.without_outcome(source) > 0 { Outcomes::SomeAbsent } else { Outcomes::Stated };
     let encoder = || GroupEncoder::new(source, outcomes).map_err(Error::parquet(out));
-    let stretch = run.plan.stretch.max(1);
-    let line = Line::new((spools.len() - first).div_ceil(stretch), run.options.threads.get());
+    let stretches = stretches(first..spools.len(), run.plan.stretch, run.options.threads.get());
+    let line = Line::new(stretches.len(), run.options.threads.get());
     let shards = Shards::create(run, spools, &starts, out, footer, cut, encoder()?, done)?;
     let shards = Mutex::new(Some(shards));
     let starts = &starts;
@@ -63,9 +64,10 @@ pub fn run(
         let mut gather = Gather::new(run.policy);
         let mut encoder = encoder()?;
         while let Some(index) = line.take() {
-            let begin = first + index * stretch;
-            let mut rows = Stretch::new(cut, &mut encoder, starts[begin], from);
-            let pieces = (begin..spools.len().min(begin + stretch))
+            let stretch = stretches[index].clone();
+            let mut rows = Stretch::new(cut, &mut encoder, starts[stretch.start], from);
+            let pieces = stretch
+                .into_iter()
                 .try_for_each(|spool| {
                     run.check_cancelled()?;
                     let chunks = spools.load(spool, &fold.done)?;
@@ -98,6 +100,19 @@ pub fn run(
     })?;
     let shards = shards.lock().unwrap_or_else(PoisonError::into_inner).take();
     shards.ok_or(Error::Worker)?.finish()
+}
+
+/// Spools cut into stretches of at most `longest`, shorter towards the end, so that no thread is left with a long one when the
+/// others have none.
+fn stretches(spools: Range<usize>, longest: usize, threads: usize) -> Vec<Range<usize>> {
+    let mut stretches = Vec::new();
+    let mut begin = spools.start;
+    while begin < spools.end {
+        let end = begin + ((spools.end - begin) / (4 * threads)).clamp(1, longest.max(1));
+        stretches.push(begin..end);
+        begin = end;
+    }
+    stretches
 }
 
 /// The shards that an earlier run finished, in order and without a gap. Unfinished ones are removed.
@@ -272,7 +287,7 @@ impl<'a> Gather<'a> {
             [_] => items,
             _ => {
                 let mut items = items.to_vec();
-                items.sort_by_cached_key(|item| row(item).map(|row| row.tie()));
+                items.sort_by_cached_key(|item| row(item).map(|row| key::whole(&row.position().packed())));
                 tied = items;
                 &tied
             }
@@ -294,7 +309,8 @@ impl<'a> Gather<'a> {
 
     /// Appends a row to a group; this is where a score row gets its prob.
     fn push(&mut self, row: PlacedRow<'_>, source: PolicySource, group: &mut GroupBuilder) {
-        group.push_row(row.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
+        let position = row.position();
+        group.push_row(&position.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
         match source {
             PolicySource::Visits => {
                 for (at, (mv, prob)) in row.shares().enumerate() {
@@ -304,8 +320,7 @@ impl<'a> Gather<'a> {
             PolicySource::SoftmaxCp => {
                 self.cp.clear();
                 self.cp.extend(row.scores().map(|(_, cp)| cp));
-                let mover = if row.packed()[SIDE] == 0 { Color::Black } else { Color::White };
-                self.policy.probs_of_cp(&self.cp, mover, &mut self.scratch, &mut self.prob);
+                self.policy.probs_of_cp(&self.cp, position.mover(), &mut self.scratch, &mut self.prob);
                 group.push_scores(row.scores(), &self.prob);
             }
         }
