@@ -18,7 +18,7 @@ const HEAD: usize = 4 + 2 + 1 + 2;
 const ABSENT: i8 = 2;
 
 /// Bytes of a candidate in an entry.
-const fn candidate_len(source: PolicySource) -> usize {
+pub const fn candidate_len(source: PolicySource) -> usize {
     match source {
         PolicySource::Visits => 2 + 4,
         PolicySource::SoftmaxCp => 2 + 2,

@@ -2,10 +2,12 @@
 //!
 //! Nothing of a plan reaches the shards.
 
+use crate::entry;
 use crate::error::{Error, Result};
 use crate::run::on_threads;
 use crate::shard::ROWS_PER_GROUP;
-use manaka_core::stream::{CANDIDATE_LEN, StreamReader};
+use crate::squeezed::{ROOM, squeeze};
+use manaka_core::stream::StreamReader;
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZeroUsize;
@@ -48,11 +50,11 @@ pub struct Plan {
     pub(crate) load: u64,
 }
 
-/// Bytes of an entry without candidates, of a placed row without candidates, either with its key, and of a candidate in
-/// either.
-const ENTRY: u64 = 105 + 12;
-const ROW: u64 = 112 + 12;
-const CANDIDATE: u64 = 4;
+/// Bytes of an entry and of a placed row without position and candidates, either with its key.
+const ENTRY: u64 = 9 + 12;
+const ROW: u64 = 16 + 12;
+/// Bytes of a position of forty pieces.
+const POSITION: u64 = 41;
 /// Bytes that sorting takes beside an entry.
 const INDEX: u64 = 40;
 /// What a run needs whatever its size: code, tables, readers; and what each thread needs beside a row group.
@@ -83,6 +85,10 @@ const ENOUGH: u64 = 1 << 20;
 pub struct Load {
     pub count: Count,
     pub candidates: u64,
+    /// Bytes of all positions as they are held.
+    pub positions: u64,
+    /// Bytes of a candidate as it is held.
+    pub candidate: u64,
     /// Positions to leave out.
     pub excluded: u64,
 }
@@ -98,13 +104,16 @@ impl Load {
             }
             Ok(heads)
         })?;
-        let (mut records, mut candidates, mut exact) = (0, 0, true);
+        let count = Count { records: 0, exact: true };
+        let mut load = Self { count, candidates: 0, positions: 0, candidate: 0, excluded };
         for head in heads.iter().flatten() {
-            records += head.records;
-            candidates += head.candidates;
-            exact &= head.exact;
+            load.count.records = load.count.records.saturating_add(head.records);
+            load.count.exact &= head.exact;
+            load.candidates = load.candidates.saturating_add(head.candidates);
+            load.positions = load.positions.saturating_add(head.positions);
+            load.candidate = load.candidate.max(head.candidate);
         }
-        Ok(Self { count: Count { records, exact }, candidates, excluded })
+        Ok(load)
     }
 
     /// Bytes of a row group while it is encoded.
@@ -114,11 +123,16 @@ impl Load {
     }
 
     const fn entries(&self) -> u64 {
-        (self.count.records + self.excluded) * ENTRY + self.candidates * CANDIDATE
+        self.count.records * ENTRY + self.excluded * (ENTRY + POSITION) + self.held()
     }
 
     const fn rows(&self) -> u64 {
-        self.count.records * ROW + self.candidates * CANDIDATE
+        self.count.records * ROW + self.held()
+    }
+
+    /// Positions and candidates, which are the same in an entry and in a row.
+    const fn held(&self) -> u64 {
+        self.positions + self.candidates * self.candidate
     }
 }
 
@@ -126,6 +140,8 @@ impl Load {
 struct Head {
     records: u64,
     candidates: u64,
+    positions: u64,
+    candidate: u64,
     exact: bool,
 }
 
@@ -134,16 +150,19 @@ impl Head {
         let file = File::open(path).map_err(Error::io(path))?;
         let len = file.metadata().map_err(Error::io(path))?.len();
         let mut reader = StreamReader::new(file.take(SAMPLE)).map_err(|e| e.in_file(path))?;
-        let (mut records, mut candidates) = (0u64, 0u64);
+        let candidate = entry::candidate_len(reader.header().conventions.policy_source) as u64;
+        let (mut records, mut candidates, mut positions) = (0u64, 0u64, 0u64);
+        let mut room = [0; ROOM];
         // What cuts the head short ends the look, and so does a malformed record: the run will meet it and say so.
         while records < ENOUGH
             && let Ok(Some(record)) = reader.next_ref()
         {
             records += 1;
             candidates += record.n_cand() as u64;
+            positions += squeeze(record.packed_bytes(), &mut room) as u64;
         }
         if len <= SAMPLE && records < ENOUGH {
-            return Ok(Self { records, candidates, exact: true });
+            return Ok(Self { records, candidates, positions, candidate, exact: true });
         }
         // In a raw file the length of the records says how far they reach. In a compressed one what was read does: zstd
         // gives whole blocks, each a small part of the head.
@@ -154,6 +173,8 @@ impl Head {
         Ok(Self {
             records: scaled(records).unwrap_or(u64::MAX),
             candidates: scaled(candidates).unwrap_or(u64::MAX),
+            positions: scaled(positions).unwrap_or(u64::MAX),
+            candidate,
             exact: false,
         })
     }
@@ -206,7 +227,8 @@ impl Plan {
         // Two fifths of the room are for chunks being filled, since few large writes cost less than many small ones; the rest holds a bucket with its index, or a spool with its
         // order and the encoded rows of stretches that wait to be written, for each thread.
         let piece = room / 5 * 3 / threads;
-        let load_limit = piece * ENTRY / (ENTRY + INDEX);
+        let entry = ENTRY + POSITION;
+        let load_limit = piece * entry / (entry + INDEX);
         let want = |bytes: u64, limit: u64| bytes.div_ceil(limit.max(1)).clamp(1, MAX_SPOOLS);
         // In files small buckets and spools are many small writes.
         let near = 4 * SPOOL;
@@ -231,13 +253,11 @@ impl Plan {
     }
 }
 
-const _: () = assert!(CANDIDATE_LEN as u64 > CANDIDATE);
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::tests::{position, write};
-    use manaka_core::conventions::NO_VISITS;
+    use manaka_core::conventions::{NO_CP, NO_VISITS};
     use manaka_core::stream::{Candidate, Compression, Record};
     use manaka_core::{Conventions, Move16};
 
@@ -264,9 +284,11 @@ mod tests {
             [("a.mpk", Compression::None), ("b.mpk.zst", Compression::Zstd { level: 1 })]
         {
             let path = dir.path().join(name);
-            stream(&path, 3000, compression);
+            stream(&path, 1000, compression);
             let load = Load::of(std::slice::from_ref(&path), 0, NonZeroUsize::MIN).unwrap();
-            assert_eq!((load.count, load.candidates), (Count { records: 3000, exact: true }, 9000), "{name}");
+            assert_eq!((load.count, load.candidates), (Count { records: 1000, exact: true }, 3000), "{name}");
+            // Bytes that no position has stand as they are.
+            assert_eq!((load.positions, load.candidate), (112 * 1000, 4), "{name}");
             std::fs::remove_file(&path).unwrap();
             stream(&path, 60_000, compression);
             assert!(std::fs::metadata(&path).unwrap().len() > 3 * SAMPLE);
@@ -274,5 +296,18 @@ mod tests {
             assert!(!load.count.exact && (54_000..66_000).contains(&load.count.records), "{name}: {load:?}");
             assert_eq!(load.candidates / load.count.records, 3);
         }
+    }
+    #[test]
+    fn what_is_held_is_planned_for_by_what_the_streams_hold() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.mpk");
+        let (packed, _) = manaka_core::Packed::from_sfen("4k4/9/9/9/9/9/9/9/4K4 b - 1").unwrap();
+        let candidate = Candidate { mv: Move16::from_bits(5), visits: 3, cp: NO_CP };
+        let record = Record { packed, candidates: vec![candidate; 80], ..Record::default() };
+        write(&path, Conventions::VISITS, Compression::None, &vec![record; 10]);
+        let load = Load::of(&[path], 7, NonZeroUsize::MIN).unwrap();
+        // Two kings are two bytes behind the head of sixteen; a move of visits takes six bytes.
+        assert_eq!(load.entries(), 10 * (9 + 12 + 18 + 80 * 6) + 7 * (9 + 12 + 41));
+        assert_eq!(load.rows(), 10 * (16 + 12 + 18 + 80 * 6));
     }
 }

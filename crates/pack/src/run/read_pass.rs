@@ -243,6 +243,14 @@ struct MoveSet(Vec<u16>);
 
 impl MoveSet {
     fn duplicate(&mut self, record: &RecordRef<'_>) -> Option<Move16> {
+        // Where no two moves share a bit out of 128, none stands twice.
+        let mut bits = 0u128;
+        for candidate in record.candidates() {
+            bits |= 1 << (candidate.mv.bits().wrapping_mul(0x9E37) >> 9);
+        }
+        if bits.count_ones() as usize == record.n_cand() {
+            return None;
+        }
         self.0.clear();
         // A MultiPV list is short: comparing all pairs is cheapest. Long lists are sorted first.
         const SHORT: usize = 12;

@@ -29,10 +29,11 @@ pub struct ShardSummary {
     pub column_bytes: Vec<u64>,
 }
 
-/// Hands bytes on to a file in whole blocks, and has each sent to disk at once.
+/// Hands bytes on to a file in whole blocks, has each sent to disk at once, and lets go of it when it is there.
 ///
-/// The system copies whole pages without a look at what they held before; and what is on its way to disk while rows are still
-/// encoded need not be waited for at the end.
+/// The system copies whole pages without a look at what they held before; what is on its way to disk while rows are still
+/// encoded need not be waited for at the end; and pages that come back take the next block, where new ones would cost more
+/// than the copy.
 struct Blocks {
     file: WholeFile,
     block: Vec<u8>,
@@ -43,6 +44,8 @@ struct Blocks {
 impl Blocks {
     /// Bytes of a block.
     const LEN: usize = 1 << 20;
+    /// A block is on disk when as many bytes more were sent, if the disk keeps up.
+    const BEHIND: u64 = 32 << 20;
 
     fn new(file: WholeFile) -> Self {
         Self { file, block: Vec::with_capacity(Self::LEN), at: 0 }
@@ -51,6 +54,9 @@ impl Blocks {
     fn send(&mut self) -> io::Result<()> {
         self.file.write_all(&self.block)?;
         self.file.begin_write_back(self.at, self.block.len() as u64);
+        if let Some(behind) = self.at.checked_sub(Self::BEHIND) {
+            self.file.begin_write_back(behind, Self::LEN as u64);
+        }
         self.at += self.block.len() as u64;
         self.block.clear();
         Ok(())
