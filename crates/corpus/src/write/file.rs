@@ -5,6 +5,7 @@ use super::encode::{EncodedGroup, GroupEncoder};
 use manaka_core::whole_file::{Existing, WholeFile};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::writer::SerializedFileWriter;
+use serde::Serialize;
 use std::fmt;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -51,9 +52,10 @@ impl WriteError {
 const BUFFER: usize = 1 << 20;
 
 /// What a finished file holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileSummary {
     /// The file.
+    #[serde(serialize_with = "crate::from_psv::lossy")]
     pub path: PathBuf,
     /// Its rows.
     pub rows: u64,

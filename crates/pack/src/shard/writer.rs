@@ -8,6 +8,7 @@ use manaka_core::whole_file::{Existing, WholeFile};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::TypePtr;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,15 +18,17 @@ fn created_by() -> String {
 }
 
 /// What a finished shard holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ShardSummary {
     /// The file.
+    #[serde(serialize_with = "crate::report::lossy")]
     pub path: PathBuf,
     /// Its rows.
     pub rows: u64,
     /// Its length in bytes.
     pub bytes: u64,
     /// Compressed bytes of each leaf column, in file order.
+    #[serde(skip)]
     pub column_bytes: Vec<u64>,
 }
 
