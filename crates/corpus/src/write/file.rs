@@ -1,8 +1,9 @@
 //! A corpus file being written.
 
 use super::columns::{properties, schema};
-use super::encode::{EncodedGroup, GroupEncoder};
+use super::encode::GroupEncoder;
 use manaka_core::whole_file::{Existing, WholeFile};
+use manaka_pages::EncodedGroup;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::writer::SerializedFileWriter;
 use serde::Serialize;
@@ -102,15 +103,7 @@ impl CorpusWriter {
         if rows == 0 {
             return Ok(());
         }
-        let append = || -> ParquetResult<()> {
-            let mut writer = self.writer.next_row_group()?;
-            for (bytes, close) in group.into_columns() {
-                writer.append_column(&bytes, close)?;
-            }
-            writer.close()?;
-            Ok(())
-        };
-        append().map_err(|error| WriteError::of(&self.path, error))?;
+        group.append_to(&mut self.writer).map_err(|error| WriteError::of(&self.path, error))?;
         self.rows += rows;
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! Writing shards: row groups were encoded by any thread; one writer strings them together in order.
 
 use super::footer::Footer;
-use super::group::EncodedGroup;
 use super::schema::{Outcomes, columns, properties, schema};
 use crate::error::{Error, Result};
 use manaka_core::whole_file::{Existing, WholeFile};
+use manaka_pages::EncodedGroup;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::TypePtr;
@@ -118,18 +118,11 @@ impl ShardWriter {
     /// # Errors
     /// [`Error::Parquet`].
     pub fn append(&mut self, group: EncodedGroup) -> Result<()> {
-        let append = || -> ParquetResult<()> {
-            let mut writer = self.writer.next_row_group()?;
-            for (close, total) in group.columns.into_iter().zip(&mut self.column_bytes) {
-                *total += close.bytes_written;
-                writer.append_column(&group.bytes, close)?;
-            }
-            writer.close()?;
-            Ok(())
-        };
-        append().map_err(Error::parquet(&self.path))?;
-        self.rows += group.rows;
-        Ok(())
+        for (close, total) in group.columns().iter().zip(&mut self.column_bytes) {
+            *total += close.bytes_written;
+        }
+        self.rows += group.rows();
+        group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))
     }
 
     /// Writes the footer and gives the shard its name.
