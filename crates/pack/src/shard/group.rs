@@ -380,7 +380,7 @@ mod tests {
         for (ply, weight, value_z, value_q, moves) in [
             (1, 1, Some(1.0), 0.5, &[5, 6][..]),
             (2, 2, None, -0.5, &[5]),
-            (300, 3, Some(-1.0), 0.0, &[5, 5, 5, 5, 5, 5, 5]),
+            (300, 3, Some(-1.0), 0.0, &[5; 14]),
         ] {
             group.push_row(&[7; PACKED_LEN], ply, weight, value_z, value_q);
             for (at, &mv) in moves.iter().enumerate() {
@@ -388,8 +388,9 @@ mod tests {
             }
         }
         let mut encoder = GroupEncoder::new(PolicySource::Visits, Outcomes::SomeAbsent).unwrap();
-        // Ten candidates: the levels 0 1 0 0 1 1 1 1 1 1 packed, and ten times the level 1.
-        let listed = [&[3, 0, 0, 0, 5, 0b1111_0010, 0b11][..], &[2, 0, 0, 0, 20, 1]].concat();
+        // 17 candidates: the levels 0 1 0 0 and thirteen times 1 packed, and a run of the level 1. Others would cut where
+        // eight are equal.
+        let listed = [&[4, 0, 0, 0, 7, 0b1111_0010, 0xFF, 1][..], &[2, 0, 0, 0, 34, 1]].concat();
         let candidates = |values: &[u8]| [&listed, values].concat();
         let split = Encoding::BYTE_STREAM_SPLIT;
         let floats = |values: [f32; 2]| Some(values.map(f32::to_le_bytes).concat());
@@ -399,8 +400,8 @@ mod tests {
             (floats([1.0, -1.0]), Encoding::RLE_DICTIONARY, vec![2, 0, 0, 0, 3, 0b101, 1, 3, 0b10]),
             (None, split, vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3F, 0xBF, 0]),
             (None, split, vec![1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-            (Some(vec![5, 0, 0, 0, 6, 0, 0, 0]), Encoding::RLE_DICTIONARY, candidates(&[1, 5, 0b10, 0])),
-            (None, split, candidates(&[[0; 10], [0; 10], [0x80; 10], [0x3F; 10]].concat())),
+            (Some(vec![5, 0, 0, 0, 6, 0, 0, 0]), Encoding::RLE_DICTIONARY, candidates(&[1, 7, 0b10, 0, 0])),
+            (None, split, candidates(&[[0; 17], [0; 17], [0x80; 17], [0x3F; 17]].concat())),
             // Blocks of 128 in 4 miniblocks, and no value.
             (None, Encoding::DELTA_BINARY_PACKED, candidates(&[0x80, 1, 4, 0, 0])),
         ];
