@@ -356,10 +356,14 @@ mod tests {
         }
     }
 
-    /// The dictionary and the data pages of every column, decompressed; Parquet's reader takes them apart.
-    fn pages(group: &EncodedGroup) -> Vec<(Option<Bytes>, Vec<(Encoding, Bytes)>)> {
+    /// The dictionary and the data pages of a column, decompressed.
+    type Pages = (Option<Bytes>, Vec<(Encoding, Bytes)>);
+
+    /// The pages of every column, taken apart by Parquet's reader.
+    fn pages(group: &EncodedGroup) -> Vec<Pages> {
         let read = |column: &ColumnCloseResult| {
-            let (bytes, rows) = (Arc::new(group.bytes().clone()), group.rows() as usize);
+            let bytes = Arc::new(group.bytes().clone());
+            let rows = usize::try_from(group.rows()).unwrap();
             let (mut dictionary, mut data) = (None, Vec::new());
             for page in SerializedPageReader::new(bytes, &column.metadata, rows, None).unwrap() {
                 match page.unwrap() {
