@@ -121,8 +121,10 @@ impl ShardWriter {
         for (close, total) in group.columns().iter().zip(&mut self.column_bytes) {
             *total += close.bytes_written;
         }
-        self.rows += group.rows();
-        group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))
+        let rows = group.rows();
+        group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))?;
+        self.rows += rows;
+        Ok(())
     }
 
     /// Writes the footer and gives the shard its name.
