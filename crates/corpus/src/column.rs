@@ -1,7 +1,6 @@
 //! One column of a row group: levels and values in, rows out.
 
 mod direct;
-mod hybrid;
 
 use crate::error::Cause;
 use crate::pages::Kind;

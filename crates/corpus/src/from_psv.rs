@@ -14,6 +14,7 @@ mod run;
 mod sample;
 
 pub use error::FromPsvError;
+pub(crate) use json::lossy;
 pub use mates::{Folded, MateFold, MateFoldError};
 pub use report::{Reason, Refused, Report, TornTail};
 pub use run::from_psv;

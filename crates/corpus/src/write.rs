@@ -3,21 +3,16 @@
 //! A [`RowGroup`] collects rows; any thread's [`GroupEncoder`] makes an [`EncodedGroup`] of it; a [`CorpusWriter`]
 //! strings those together. A file has its name only when it is whole.
 
-mod chunk;
 mod columns;
-mod dictionary;
 mod encode;
 mod file;
 mod group;
-mod hybrid;
 mod text;
 
-#[cfg(test)]
-pub(crate) use hybrid::encode as encode_hybrid;
-
-pub use encode::{EncodedGroup, GroupEncoder};
+pub use encode::GroupEncoder;
 pub use file::{CorpusWriter, FileSummary, WriteError};
 pub use group::{CorpusRow, RowGroup};
+pub use manaka_pages::EncodedGroup;
 
 #[cfg(test)]
 mod twin;

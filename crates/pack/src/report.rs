@@ -3,8 +3,8 @@
 use crate::run::{RefusedRecord, Summary};
 use crate::shard::ShardSummary;
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -19,40 +19,15 @@ struct Json<'a> {
     seconds: BTreeMap<&'static str, f64>,
     peak_memory: Option<u64>,
     refused: &'a BTreeMap<&'static str, u64>,
-    refused_first: Vec<Refused<'a>>,
+    refused_first: &'a [RefusedRecord],
     footer: BTreeMap<&'static str, String>,
     column_bytes: BTreeMap<&'static str, u64>,
-    shards: Vec<Shard<'a>>,
+    shards: &'a [ShardSummary],
 }
 
-/// Names that are no UTF-8 lose the bytes that are none.
-#[derive(Serialize)]
-struct Refused<'a> {
-    path: Cow<'a, str>,
-    record: u64,
-    offset: u64,
-    reason: &'static str,
-    detail: &'a str,
-}
-
-#[derive(Serialize)]
-struct Shard<'a> {
-    path: Cow<'a, str>,
-    rows: u64,
-    bytes: u64,
-}
-
-impl<'a> From<&'a RefusedRecord> for Refused<'a> {
-    fn from(refused: &'a RefusedRecord) -> Self {
-        let RefusedRecord { path, record, offset, reason, detail } = refused;
-        Self { path: path.to_string_lossy(), record: *record, offset: *offset, reason, detail }
-    }
-}
-
-impl<'a> From<&'a ShardSummary> for Shard<'a> {
-    fn from(shard: &'a ShardSummary) -> Self {
-        Self { path: shard.path.to_string_lossy(), rows: shard.rows, bytes: shard.bytes }
-    }
+/// A path as JSON can hold it: names that are no UTF-8 lose the bytes that are none.
+pub(crate) fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
 impl Serialize for Summary {
@@ -69,10 +44,10 @@ impl Serialize for Summary {
             seconds: self.passes.iter().map(|(name, time)| (*name, time.as_secs_f64())).collect(),
             peak_memory: self.peak_memory,
             refused: &self.refused,
-            refused_first: self.refused_first.iter().map(Refused::from).collect(),
+            refused_first: &self.refused_first,
             footer: self.footer.pairs().into_iter().collect(),
             column_bytes: self.column_bytes().into_iter().collect(),
-            shards: self.shards.iter().map(Shard::from).collect(),
+            shards: &self.shards,
         }
         .serialize(serializer)
     }

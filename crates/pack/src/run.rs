@@ -20,6 +20,7 @@ use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::out_dir;
 use manaka_core::progress::Progress;
 use manaka_core::stream::StreamSet;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -99,9 +100,10 @@ impl PackOptions {
 }
 
 /// A record that was not folded.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 pub struct RefusedRecord {
     /// Its file.
+    #[serde(serialize_with = "crate::report::lossy")]
     pub path: PathBuf,
     /// Its number in the file, from 0.
     pub record: u64,

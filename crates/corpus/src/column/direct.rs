@@ -2,12 +2,12 @@
 //!
 //! Nearly all corpora have no others. The parquet crate's reader is the slow twin, and reads whatever else there is.
 
-use super::hybrid::Hybrid;
 use super::{bad_levels, ends_early, goes_on, widen_32, widen_64};
 use crate::error::Cause;
 use crate::rows::{Ints, Lists, Nullable, Texts};
 use crate::schema::{Leaf, Signedness};
 use bytes::Bytes;
+use manaka_pages::hybrid::HybridReader;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 
@@ -174,11 +174,11 @@ struct DataPage {
     bytes: Bytes,
     /// Levels left; a flat column has one for each row.
     left: u32,
-    rep: Hybrid,
-    def: Hybrid,
+    rep: HybridReader,
+    def: HybridReader,
     /// Where the next plain value is, or the next index.
     plain: usize,
-    indices: Option<Hybrid>,
+    indices: Option<HybridReader>,
 }
 
 impl<V: Values> Direct<V> {
@@ -351,12 +351,12 @@ impl DataPage {
 
     fn open(leaf: &Leaf, bytes: Bytes, levels: u32, encoding: Encoding) -> Result<Self, Cause> {
         let mut at = 0;
-        let mut levels_of = |max: i16| -> Result<Hybrid, Cause> {
+        let mut levels_of = |max: i16| -> Result<HybridReader, Cause> {
             if max == 0 {
-                return Ok(Hybrid::default());
+                return Ok(HybridReader::default());
             }
             let (start, end) = span(&bytes, &mut at)?;
-            Ok(Hybrid::new(max.unsigned_abs().ilog2() + 1, start, end))
+            Ok(HybridReader::new(max.unsigned_abs().ilog2() + 1, start, end))
         };
         let rep = levels_of(leaf.descr.max_rep_level())?;
         let def = levels_of(leaf.value)?;
@@ -368,7 +368,7 @@ impl DataPage {
                 if width > 32 {
                     return Err(Cause::damaged("a page has indices of more than 32 bits"));
                 }
-                Some(Hybrid::new(width.into(), at, bytes.len()))
+                Some(HybridReader::new(width.into(), at, bytes.len()))
             }
             // Pages were looked at before one of them was read.
             other => return Err(Cause::damaged(format!("a page of another encoding, {other}"))),

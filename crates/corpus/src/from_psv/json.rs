@@ -1,10 +1,10 @@
-//! A report as JSON. Names that are no UTF-8 lose the bytes that are none.
+//! A report as JSON.
 
-use super::report::{Refused, Report, TornTail};
+use super::report::{Reason, Refused, Report, TornTail};
 use crate::write::FileSummary;
 use serde::{Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Json<'a> {
@@ -13,57 +13,24 @@ struct Json<'a> {
     games: u64,
     unlisted: u64,
     refused: BTreeMap<&'static str, u64>,
-    refused_first: Vec<RefusedJson<'a>>,
-    truncated: Vec<Truncated<'a>>,
+    refused_first: &'a [Refused],
+    truncated: &'a [TornTail],
     move16: String,
     candidates: u16,
     record_len: usize,
     mates_folded: u64,
     scores_clamped: u64,
-    files: Vec<FileJson<'a>>,
+    files: &'a [FileSummary],
 }
 
-#[derive(Serialize)]
-struct RefusedJson<'a> {
-    path: Cow<'a, str>,
-    record: u64,
-    offset: u64,
-    reason: &'static str,
-    detail: &'a str,
+/// A path as JSON can hold it: names that are no UTF-8 lose the bytes that are none.
+pub(crate) fn lossy<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&path.to_string_lossy())
 }
 
-#[derive(Serialize)]
-struct Truncated<'a> {
-    path: Cow<'a, str>,
-    record: u64,
-    offset: u64,
-    bytes: u64,
-}
-
-#[derive(Serialize)]
-struct FileJson<'a> {
-    path: Cow<'a, str>,
-    rows: u64,
-    bytes: u64,
-}
-
-impl<'a> From<&'a Refused> for RefusedJson<'a> {
-    fn from(refused: &'a Refused) -> Self {
-        let Refused { path, record, offset, reason, detail } = refused;
-        Self { path: path.to_string_lossy(), record: *record, offset: *offset, reason: reason.id(), detail }
-    }
-}
-
-impl<'a> From<&'a TornTail> for Truncated<'a> {
-    fn from(torn: &'a TornTail) -> Self {
-        let TornTail { path, record, offset, bytes } = torn;
-        Self { path: path.to_string_lossy(), record: *record, offset: *offset, bytes: *bytes }
-    }
-}
-
-impl<'a> From<&'a FileSummary> for FileJson<'a> {
-    fn from(file: &'a FileSummary) -> Self {
-        Self { path: file.path.to_string_lossy(), rows: file.rows, bytes: file.bytes }
+impl Serialize for Reason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
     }
 }
 
@@ -75,14 +42,14 @@ impl Serialize for Report {
             games: self.games,
             unlisted: self.unlisted,
             refused: self.refused.iter().map(|(reason, n)| (reason.id(), *n)).collect(),
-            refused_first: self.refused_first.iter().map(RefusedJson::from).collect(),
-            truncated: self.torn.iter().map(Truncated::from).collect(),
+            refused_first: &self.refused_first,
+            truncated: &self.torn,
             move16: self.layout.moves.to_string(),
             candidates: self.layout.candidates,
             record_len: self.layout.record_len(),
             mates_folded: self.mates_folded,
             scores_clamped: self.scores_clamped,
-            files: self.files.iter().map(FileJson::from).collect(),
+            files: &self.files,
         }
         .serialize(serializer)
     }

@@ -3,6 +3,7 @@
 use crate::psv::detect::MoveTally;
 use crate::psv::{Layout, RecordFault};
 use crate::write::FileSummary;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -76,9 +77,10 @@ impl fmt::Display for Reason {
 }
 
 /// A record that was refused.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Refused {
     /// Its file.
+    #[serde(serialize_with = "super::json::lossy")]
     pub path: PathBuf,
     /// Its number there, from 0.
     pub record: u64,
@@ -91,9 +93,10 @@ pub struct Refused {
 }
 
 /// A file that ends inside a record: it was truncated, or its writer died. Every whole record was taken.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct TornTail {
     /// The file.
+    #[serde(serialize_with = "super::json::lossy")]
     pub path: PathBuf,
     /// Whole records in front of it.
     pub record: u64,

@@ -1,38 +1,16 @@
 //! Encoding row groups, which any thread may do.
 
-use super::chunk::{Chunk, PageCompressor};
 use super::columns::schema;
-use super::dictionary::Dictionary;
-use super::group::RowGroup;
-use super::hybrid;
+use super::group::{Batch, RowGroup};
 use super::text::move_text;
 use crate::schema::{COLUMNS, Column};
-use bytes::Bytes;
 use manaka_core::Move16;
+use manaka_pages::levels::{cut, equal, with_length};
+use manaka_pages::{ChunkWriter, Dictionary16, EncodedGroup, GroupWriter};
 use parquet::basic::Encoding;
-use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
 use std::fmt;
-
-/// A row group that is encoded and compressed, but in no file yet.
-#[derive(Debug)]
-pub struct EncodedGroup {
-    rows: u64,
-    columns: Vec<(Bytes, ColumnCloseResult)>,
-}
-
-impl EncodedGroup {
-    /// Its rows.
-    #[must_use]
-    pub const fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    pub(super) fn into_columns(self) -> Vec<(Bytes, ColumnCloseResult)> {
-        self.columns
-    }
-}
+use std::ops::Range;
 
 /// Levels between two looks at how full a page is; in a list column the last row among them is finished.
 pub(super) const BATCH: usize = 1024;
@@ -46,11 +24,8 @@ const PAGE_BYTES: usize = 1 << 20;
 /// instead of through the parquet crate, byte for byte as it would make them (the tests compare the two) and several times
 /// as fast.
 pub struct GroupEncoder {
-    columns: Vec<ColumnDescPtr>,
-    compressor: PageCompressor,
-    dictionary: Dictionary,
-    indices: Vec<u16>,
-    page: Vec<u8>,
+    groups: GroupWriter,
+    columns: Columns,
 }
 
 impl GroupEncoder {
@@ -62,14 +37,7 @@ impl GroupEncoder {
     /// # Errors
     /// When there is no such level.
     pub fn new(zstd_level: i32) -> Result<Self> {
-        let descriptor = SchemaDescriptor::new(schema()?);
-        Ok(Self {
-            columns: descriptor.columns().to_vec(),
-            compressor: PageCompressor::new(zstd_level)?,
-            dictionary: Dictionary::new(),
-            indices: Vec::new(),
-            page: Vec::new(),
-        })
+        Ok(Self { groups: GroupWriter::new(schema()?, zstd_level)?, columns: Columns::default() })
     }
 
     /// Encodes the rows. The bytes depend on nothing but the rows and the level.
@@ -77,23 +45,32 @@ impl GroupEncoder {
     /// # Errors
     /// Whatever the compressor has to say; nothing that rows can hold is known to make it speak.
     pub fn encode(&mut self, group: &RowGroup) -> Result<EncodedGroup> {
-        let columns = COLUMNS.into_iter().enumerate().map(|(at, column)| match column {
-            Column::Sfen => self.texts(at, group),
-            Column::Side => self.flat(at, &group.side, plain_unsigned),
-            Column::Ply => self.flat(at, &group.ply, plain_unsigned),
-            Column::Cp => self.flat(at, &group.cp, plain_signed),
-            Column::Depth => self.flat(at, &group.depth, plain_unsigned),
-            Column::CandMove => self.lists(at, group, &group.cand_move, plain_move),
-            Column::CandCp => self.lists(at, group, &group.cand_cp, plain_signed),
-            Column::Move => self.flat(at, &group.mv, plain_move),
-            Column::Result => self.flat(at, &group.result, plain_signed),
-        });
-        Ok(EncodedGroup { rows: group.len() as u64, columns: columns.collect::<Result<_>>()? })
+        let Self { groups, columns } = self;
+        groups.group(group.len(), |at, chunk| match COLUMNS[at] {
+            Column::Sfen => columns.texts(group, chunk),
+            Column::Side => columns.flat(&group.side, plain_unsigned, chunk),
+            Column::Ply => columns.flat(&group.ply, plain_unsigned, chunk),
+            Column::Cp => columns.flat(&group.cp, plain_signed, chunk),
+            Column::Depth => columns.flat(&group.depth, plain_unsigned, chunk),
+            Column::CandMove => columns.lists(group, &group.cand_move, plain_move, chunk),
+            Column::CandCp => columns.lists(group, &group.cand_cp, plain_signed, chunk),
+            Column::Move => columns.flat(&group.mv, plain_move, chunk),
+            Column::Result => columns.flat(&group.result, plain_signed, chunk),
+        })
     }
+}
 
+/// Makes the pages of one column after another, out of the same memory.
+#[derive(Default)]
+struct Columns {
+    dictionary: Dictionary16,
+    indices: Vec<u16>,
+    page: Vec<u8>,
+}
+
+impl Columns {
     /// The positions: no dictionary, the texts as they are.
-    fn texts(&mut self, at: usize, group: &RowGroup) -> Result<(Bytes, ColumnCloseResult)> {
-        let mut chunk = Chunk::new(&mut self.compressor, Encoding::PLAIN);
+    fn texts(&mut self, group: &RowGroup, chunk: &mut ChunkWriter<'_>) -> Result<()> {
         let (mut rows, mut start, mut end) = (0, 0, 0);
         let mut left = group.len();
         for &batch_end in group.sfen_batches.iter().chain([&group.sfens.len()]) {
@@ -103,110 +80,85 @@ impl GroupEncoder {
             end = batch_end.max(end);
             if rows > 0 && (rows >= PAGE_ROWS || end - start >= PAGE_BYTES || left == 0) {
                 self.page.clear();
-                present(rows, &mut self.page);
+                equal(PRESENT, rows, &mut self.page);
                 self.page.extend_from_slice(&group.sfens[start..end]);
-                chunk.page(&self.page, count(rows), rows as u64)?;
+                chunk.data(&self.page, rows, Encoding::PLAIN)?;
                 (rows, start) = (0, end);
             }
         }
-        chunk.finish(&self.columns[at], None)
+        Ok(())
     }
 
     /// A column with a value in each row.
     fn flat(
         &mut self,
-        at: usize,
         values: &[u16],
         plain: impl Fn(u16, &mut Vec<u8>),
-    ) -> Result<(Bytes, ColumnCloseResult)> {
-        let Self { columns, compressor, dictionary, indices, page } = self;
-        let mut chunk = Chunk::new(compressor, Encoding::RLE_DICTIONARY);
-        dictionary.clear();
-        indices.clear();
-        let mut left = values.len();
-        for batch in values.chunks(BATCH) {
-            indices.extend(batch.iter().map(|&value| dictionary.index(value)));
-            left -= batch.len();
-            if indices.len() >= PAGE_ROWS || is_full(dictionary, indices) || left == 0 {
-                page.clear();
-                present(indices.len(), page);
-                push_indices(dictionary, indices, page);
-                chunk.page(page, count(indices.len()), indices.len() as u64)?;
-                indices.clear();
-            }
-        }
-        let count = push_dictionary(dictionary, plain, page);
-        chunk.finish(&columns[at], Some((page, count)))
+        chunk: &mut ChunkWriter<'_>,
+    ) -> Result<()> {
+        let batches = values.chunks(BATCH).scan(0, |end, batch| {
+            *end += batch.len();
+            Some(Batch { rows: batch.len(), levels: *end, values: *end })
+        });
+        let levels = |rows: Range<usize>, page: &mut Vec<u8>| equal(PRESENT, rows.len(), page);
+        self.column(values, values.len(), batches, levels, plain, chunk)
     }
 
     /// A column with a list in each row, whose values lie one behind the other.
     fn lists(
         &mut self,
-        at: usize,
         group: &RowGroup,
         values: &[u16],
         plain: impl Fn(u16, &mut Vec<u8>),
-    ) -> Result<(Bytes, ColumnCloseResult)> {
-        let Self { columns, compressor, dictionary, indices, page } = self;
-        let mut chunk = Chunk::new(compressor, Encoding::RLE_DICTIONARY);
+        chunk: &mut ChunkWriter<'_>,
+    ) -> Result<()> {
+        let levels = |levels: Range<usize>, page: &mut Vec<u8>| {
+            cut(&group.rep[levels.clone()], 1, page);
+            cut(&group.def[levels], 2, page);
+        };
+        let batches = group.list_batches.iter().copied();
+        self.column(values, group.def.len(), batches, levels, plain, chunk)
+    }
+
+    /// A column with a dictionary: `all` levels, of which `levels` appends those that it is asked for.
+    fn column(
+        &mut self,
+        values: &[u16],
+        all: usize,
+        batches: impl Iterator<Item = Batch>,
+        levels: impl Fn(Range<usize>, &mut Vec<u8>),
+        plain: impl Fn(u16, &mut Vec<u8>),
+        chunk: &mut ChunkWriter<'_>,
+    ) -> Result<()> {
+        let Self { dictionary, indices, page } = self;
         dictionary.clear();
         indices.clear();
-        let (mut page_levels, mut page_rows, mut value) = (0, 0, 0);
-        for (number, batch) in group.list_batches.iter().enumerate() {
-            let batch_values = &values[value..batch.values];
-            indices.extend(batch_values.iter().map(|&value| dictionary.index(value)));
+        let (mut start, mut rows, mut value) = (0, 0, 0);
+        for batch in batches {
+            indices.extend(values[value..batch.values].iter().map(|&value| dictionary.index(value)));
             value = batch.values;
-            page_rows += batch.rows;
-            let last = number + 1 == group.list_batches.len();
-            if page_rows >= PAGE_ROWS || is_full(dictionary, indices) || last {
+            rows += batch.rows;
+            if rows >= PAGE_ROWS || is_full(dictionary, indices) || batch.levels == all {
                 page.clear();
-                let levels = page_levels..batch.levels;
-                push_levels(&group.rep[levels.clone()], 1, page);
-                push_levels(&group.def[levels.clone()], 2, page);
-                push_indices(dictionary, indices, page);
-                chunk.page(page, count(levels.len()), page_rows as u64)?;
-                (page_levels, page_rows) = (batch.levels, 0);
+                levels(start..batch.levels, page);
+                dictionary.cut(indices, page);
+                chunk.hold(page, batch.levels - start, Encoding::RLE_DICTIONARY)?;
+                (start, rows) = (batch.levels, 0);
                 indices.clear();
             }
         }
-        let count = push_dictionary(dictionary, plain, page);
-        chunk.finish(&columns[at], Some((page, count)))
+        page.clear();
+        dictionary.values().iter().for_each(|&value| plain(value, page));
+        chunk.dictionary(page, dictionary.values().len())
     }
 }
 
-/// The definition levels of rows that all have a value.
-fn present(rows: usize, out: &mut Vec<u8>) {
-    with_length(out, |out| hybrid::run(1, rows, 1, out));
-}
-
-fn push_levels(levels: &[u16], width: u32, out: &mut Vec<u8>) {
-    with_length(out, |out| hybrid::encode(levels, width, out));
-}
-
-/// Puts the length of what is appended in front of it.
-fn with_length(out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) {
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    append(out);
-    let len = count(out.len() - start - 4);
-    out[start..start + 4].copy_from_slice(&len.to_le_bytes());
-}
-
-fn push_indices(dictionary: &Dictionary, indices: &[u16], out: &mut Vec<u8>) {
-    out.push(dictionary.width().to_le_bytes()[0]);
-    hybrid::encode(indices, dictionary.width(), out);
-}
+/// The definition level of rows that have a value, in a flat column.
+const PRESENT: u8 = 1;
 
 /// Whether the indices may take a whole page, if nothing repeats.
-fn is_full(dictionary: &Dictionary, indices: &[u16]) -> bool {
+fn is_full(dictionary: &Dictionary16, indices: &[u16]) -> bool {
     indices.len().div_ceil(8) * (1 + dictionary.width() as usize) >= PAGE_BYTES
-}
-
-/// Replaces `page` by that of a dictionary and says how many values it has.
-fn push_dictionary(dictionary: &Dictionary, plain: impl Fn(u16, &mut Vec<u8>), page: &mut Vec<u8>) -> u32 {
-    page.clear();
-    dictionary.values().iter().for_each(|&value| plain(value, page));
-    count(dictionary.values().len())
 }
 
 fn plain_unsigned(value: u16, out: &mut Vec<u8>) {
@@ -218,14 +170,7 @@ fn plain_signed(value: u16, out: &mut Vec<u8>) {
 }
 
 fn plain_move(value: u16, out: &mut Vec<u8>) {
-    let text = move_text(Move16::from_bits(value));
-    out.extend_from_slice(&count(text.len()).to_le_bytes());
-    out.extend_from_slice(text);
-}
-
-/// What is in a row group can be counted in 32 bits.
-fn count(len: usize) -> u32 {
-    u32::try_from(len).unwrap_or(u32::MAX)
+    with_length(out, |out| out.extend_from_slice(move_text(Move16::from_bits(value))));
 }
 
 impl fmt::Debug for GroupEncoder {

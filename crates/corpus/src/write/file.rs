@@ -1,10 +1,12 @@
 //! A corpus file being written.
 
 use super::columns::{properties, schema};
-use super::encode::{EncodedGroup, GroupEncoder};
+use super::encode::GroupEncoder;
 use manaka_core::whole_file::{Existing, WholeFile};
+use manaka_pages::EncodedGroup;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::writer::SerializedFileWriter;
+use serde::Serialize;
 use std::fmt;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -51,9 +53,10 @@ impl WriteError {
 const BUFFER: usize = 1 << 20;
 
 /// What a finished file holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FileSummary {
     /// The file.
+    #[serde(serialize_with = "crate::from_psv::lossy")]
     pub path: PathBuf,
     /// Its rows.
     pub rows: u64,
@@ -100,15 +103,7 @@ impl CorpusWriter {
         if rows == 0 {
             return Ok(());
         }
-        let append = || -> ParquetResult<()> {
-            let mut writer = self.writer.next_row_group()?;
-            for (bytes, close) in group.into_columns() {
-                writer.append_column(&bytes, close)?;
-            }
-            writer.close()?;
-            Ok(())
-        };
-        append().map_err(|error| WriteError::of(&self.path, error))?;
+        group.append_to(&mut self.writer).map_err(|error| WriteError::of(&self.path, error))?;
         self.rows += rows;
         Ok(())
     }

@@ -3,6 +3,7 @@
 use super::encode::BATCH;
 use manaka_core::sfen::SfenWriter;
 use manaka_core::{Move16, Packed};
+use manaka_pages::levels::with_length;
 
 /// A row to be written (corpus.md §3).
 #[derive(Clone, Copy, Debug)]
@@ -42,12 +43,12 @@ pub struct RowGroup {
     /// The levels of both list columns.
     pub(super) def: Vec<u16>,
     pub(super) rep: Vec<u16>,
-    pub(super) list_batches: Vec<ListBatch>,
+    pub(super) list_batches: Vec<Batch>,
 }
 
-/// A batch of lists.
+/// A batch of rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ListBatch {
+pub(super) struct Batch {
     /// Its rows.
     pub rows: usize,
     /// Where its levels end.
@@ -102,11 +103,7 @@ impl RowGroup {
 
     /// Appends a row. Moves that are not well-formed get an empty text.
     pub fn push(&mut self, row: &CorpusRow<'_>) {
-        let start = self.sfens.len();
-        self.sfens.extend_from_slice(&[0; 4]);
-        self.writer.write(row.packed, &mut self.sfens);
-        let len = u32::try_from(self.sfens.len() - start - 4).unwrap_or(u32::MAX);
-        self.sfens[start..start + 4].copy_from_slice(&len.to_le_bytes());
+        with_length(&mut self.sfens, |sfens| self.writer.write(row.packed, sfens));
         self.side.push(row.packed.side() as u16);
         self.ply.push(row.ply);
         self.cp.push(row.cp.cast_unsigned());
@@ -118,7 +115,7 @@ impl RowGroup {
         }
 
         if self.list_batches.last().is_none_or(|batch| batch.levels - self.batch_start() >= BATCH) {
-            self.list_batches.push(ListBatch::default());
+            self.list_batches.push(Batch::default());
         }
         if row.candidates.is_empty() {
             self.def.push(EMPTY_LIST);

@@ -3,7 +3,6 @@
 use super::columns::{properties, schema};
 use super::{CorpusRow, GroupEncoder, RowGroup};
 use crate::schema::{COLUMNS, Column};
-use bytes::Bytes;
 use manaka_core::packed::{BLACK_HAND, EMPTY, SIDE};
 use manaka_core::{Move16, Packed};
 use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
@@ -38,8 +37,8 @@ fn text(mv: Move16) -> ByteArray {
     if mv.is_well_formed() { mv.to_string().into_bytes().into() } else { ByteArray::from(Vec::new()) }
 }
 
-/// The columns as the parquet crate writes them.
-fn twin(rows: &[Kept], zstd_level: i32) -> Vec<(Bytes, ColumnCloseResult)> {
+/// The columns as the parquet crate writes them, one behind the other.
+fn twin(rows: &[Kept], zstd_level: i32) -> (Vec<u8>, Vec<ColumnCloseResult>) {
     let descriptor = SchemaDescriptor::new(schema().unwrap());
     let properties = Arc::new(properties(zstd_level).unwrap());
     let (mut def, mut rep) = (Vec::new(), Vec::new());
@@ -50,8 +49,8 @@ fn twin(rows: &[Kept], zstd_level: i32) -> Vec<(Bytes, ColumnCloseResult)> {
     }
     let present = vec![1; rows.len()];
     let candidates = || rows.iter().flat_map(|row| &row.candidates);
+    let mut sink = TrackedWrite::new(Vec::new());
     let write = |(column, descriptor)| {
-        let mut sink = TrackedWrite::new(Vec::new());
         let pages = Box::new(SerializedPageWriter::new(&mut sink));
         let mut writer = get_column_writer(descriptor, properties.clone(), pages);
         let is_list = matches!(column, Column::CandMove | Column::CandCp);
@@ -80,23 +79,24 @@ fn twin(rows: &[Kept], zstd_level: i32) -> Vec<(Bytes, ColumnCloseResult)> {
             }
             _ => unreachable!(),
         }
-        let close = writer.close().unwrap();
-        (Bytes::from(sink.into_inner().unwrap()), close)
+        writer.close().unwrap()
     };
-    COLUMNS.into_iter().zip(descriptor.columns().to_vec()).map(write).collect()
+    let columns = COLUMNS.into_iter().zip(descriptor.columns().to_vec()).map(write).collect();
+    (sink.into_inner().unwrap(), columns)
 }
 
 fn compare(encoder: &mut GroupEncoder, rows: &[Kept], zstd_level: i32) {
-    let ours = encoder.encode(&group(rows)).unwrap().into_columns();
-    for ((column, (bytes, close)), (their_bytes, their_close)) in
-        COLUMNS.iter().zip(ours).zip(twin(rows, zstd_level))
-    {
-        assert!(bytes == their_bytes, "{column}: {} bytes and {}", bytes.len(), their_bytes.len());
+    let ours = encoder.encode(&group(rows)).unwrap();
+    let (their_bytes, their_columns) = twin(rows, zstd_level);
+    assert_eq!((ours.columns().len(), their_columns.len()), (COLUMNS.len(), COLUMNS.len()));
+    for ((column, close), their_close) in COLUMNS.iter().zip(ours.columns()).zip(&their_columns) {
         assert_eq!(close.metadata, their_close.metadata, "{column}");
-        assert_eq!((close.bytes_written, close.rows_written), (bytes.len() as u64, rows.len() as u64));
+        let length = u64::try_from(close.metadata.compressed_size()).unwrap();
+        assert_eq!((close.bytes_written, close.rows_written), (length, rows.len() as u64));
         assert!(their_close.column_index.is_none() && their_close.offset_index.is_none());
         assert!(their_close.bloom_filter.is_none());
     }
+    assert!(ours.bytes() == &their_bytes, "{} bytes and {}", ours.bytes().len(), their_bytes.len());
 }
 
 /// Numbers that look like chance and are the same each time.

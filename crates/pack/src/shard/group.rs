@@ -1,24 +1,17 @@
-//! A row group: its rows, column by column, and the bytes of its column chunks.
+//! A row group: its rows, column by column, and the pages of its columns.
 //!
 //! Pages are made here and not by Parquet's column writers: values go from the rows into the page's bytes without a copy
 //! in between, and buffers and zstd's context are used again for the next row group.
 
-use super::encoding::{Dictionary, binary_levels, byte_stream_split, delta_binary_packed, equal_levels};
 use super::schema::{CP, MV, Outcomes, PROB, columns, schema};
-use bytes::Bytes;
 use manaka_core::PolicySource;
 use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::packed::PACKED_LEN;
-use parquet::basic::{CompressionCodec, Encoding, PageType};
-use parquet::column::page::{CompressedPage, Page, PageWriter};
-use parquet::column::writer::ColumnCloseResult;
+use manaka_pages::levels::{binary, equal};
+use manaka_pages::values::{byte_stream_split, delta_binary_packed};
+use manaka_pages::{ChunkWriter, Dictionary32, EncodedGroup, GroupWriter};
+use parquet::basic::Encoding;
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{ColumnChunkMetaData, PageEncodingStats};
-use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor};
-use std::mem;
-use zstd::bulk::Compressor;
-use zstd::zstd_safe::compress_bound;
 
 /// The rows of one row group, column by column.
 #[derive(Default)]
@@ -107,33 +100,10 @@ impl GroupBuilder {
     }
 }
 
-/// A row group that is encoded and compressed, but in no file yet.
-pub struct EncodedGroup {
-    pub(super) rows: u64,
-    /// Every column chunk, one behind the other; offsets of the columns are offsets in it.
-    pub(super) bytes: Bytes,
-    pub(super) columns: Vec<ColumnCloseResult>,
-}
-
-impl EncodedGroup {
-    /// Its rows.
-    #[must_use]
-    pub const fn rows(&self) -> u64 {
-        self.rows
-    }
-}
-
 /// Encodes row groups; every thread may have one.
 pub struct GroupEncoder {
-    source: PolicySource,
-    outcomes: Outcomes,
-    columns: Vec<ColumnDescPtr>,
-    zstd: Compressor<'static>,
-    dictionary: Dictionary,
-    page: Vec<u8>,
-    compressed: Vec<u8>,
-    /// Bytes of the last row group; the next takes about as many.
-    last: usize,
+    groups: GroupWriter,
+    columns: Columns,
 }
 
 /// zstd's level.
@@ -145,23 +115,15 @@ impl GroupEncoder {
     /// # Errors
     /// None is known: the schema and the level are fixed.
     pub fn new(source: PolicySource, outcomes: Outcomes) -> Result<Self> {
-        let columns = SchemaDescriptor::new(schema(source, outcomes)?).columns().to_vec();
-        Ok(Self {
-            source,
-            outcomes,
-            columns,
-            zstd: Compressor::new(LEVEL)?,
-            dictionary: Dictionary::default(),
-            page: Vec::new(),
-            compressed: Vec::new(),
-            last: 0,
-        })
+        let groups = GroupWriter::new(schema(source, outcomes)?, LEVEL)?;
+        let columns = Columns { source, outcomes, dictionary: Dictionary32::default(), page: Vec::new() };
+        Ok(Self { groups, columns })
     }
 
     /// Whether the column of outcomes may have nulls.
     #[must_use]
     pub const fn outcomes(&self) -> Outcomes {
-        self.outcomes
+        self.columns.outcomes
     }
 
     /// Encodes the rows, of which there is at least one. The bytes depend on nothing else.
@@ -170,225 +132,98 @@ impl GroupEncoder {
     /// A row without an outcome where the encoder was told that all have one. Else whatever the encoder has to say;
     /// nothing that rows can hold is known to make it speak.
     pub fn encode(&mut self, group: &GroupBuilder) -> Result<EncodedGroup> {
-        let mut sink = TrackedWrite::new(Vec::with_capacity(self.last + self.last / 16));
-        let mut closed = Vec::with_capacity(self.columns.len());
-        for (name, descriptor) in columns(self.source).zip(self.columns.clone()) {
-            let mut chunk = ChunkWriter::new(descriptor, &mut sink);
-            self.column(name, group, &mut chunk)?;
-            closed.push(chunk.close(group.rows() as u64)?);
-        }
-        let bytes = sink.into_inner()?;
-        self.last = bytes.len();
-        Ok(EncodedGroup { rows: group.rows() as u64, bytes: bytes.into(), columns: closed })
+        let Self { groups, columns: pages } = self;
+        let mut names = columns(pages.source);
+        groups.group(group.rows(), |_, chunk| pages.write(names.next().unwrap_or_default(), group, chunk))
     }
+}
 
+/// Makes the pages of one column after another, out of the same memory.
+struct Columns {
+    source: PolicySource,
+    outcomes: Outcomes,
+    dictionary: Dictionary32,
+    page: Vec<u8>,
+}
+
+impl Columns {
     /// Writes the pages of one column.
-    fn column(&mut self, name: &str, group: &GroupBuilder, chunk: &mut ChunkWriter<'_>) -> Result<()> {
+    fn write(&mut self, name: &str, group: &GroupBuilder, chunk: &mut ChunkWriter<'_>) -> Result<()> {
         let (rows, candidates) = (group.rows(), group.mv.len());
-        let mut page = mem::take(&mut self.page);
+        let Self { source, outcomes, dictionary, page } = self;
         page.clear();
         let listed = |definition, page: &mut Vec<u8>| {
-            binary_levels(&group.repetition, page);
-            equal_levels(definition, candidates, page);
+            binary(&group.repetition, page);
+            equal(definition, candidates, page);
         };
-        let written = match name {
-            "packed" => {
-                // PLAIN: the values are the page.
-                chunk.write(&mut self.zstd, &mut self.compressed, &group.packed, data(rows, Encoding::PLAIN))
-            }
+        match name {
+            // PLAIN: the values are the page.
+            "packed" => chunk.data(&group.packed, rows, Encoding::PLAIN),
             "ply" => {
-                byte_stream_split(group.ply.iter().map(|&ply| u32::from(ply).to_le_bytes()), &mut page);
-                self.write(chunk, &page, data(rows, Encoding::BYTE_STREAM_SPLIT))
+                byte_stream_split(group.ply.iter().map(|&ply| u32::from(ply).to_le_bytes()), page);
+                chunk.data(page, rows, Encoding::BYTE_STREAM_SPLIT)
             }
             "weight" => {
-                byte_stream_split(group.weight.iter().map(|weight| weight.to_le_bytes()), &mut page);
-                self.write(chunk, &page, data(rows, Encoding::BYTE_STREAM_SPLIT))
+                byte_stream_split(group.weight.iter().map(|weight| weight.to_le_bytes()), page);
+                chunk.data(page, rows, Encoding::BYTE_STREAM_SPLIT)
             }
             "value_z" => {
                 let stated: Vec<u32> =
                     group.value_z.iter().filter(|&&z| z != NO_OUTCOME).map(|z| z.to_bits()).collect();
-                match self.outcomes {
+                match outcomes {
                     Outcomes::Stated if stated.len() < rows => {
-                        Err(ParquetError::General("a row has no outcome".to_owned()))
+                        return Err(ParquetError::General("a row has no outcome".to_owned()));
                     }
-                    Outcomes::Stated => self.dictionary(chunk, stated.into_iter(), &mut page, rows),
+                    Outcomes::Stated => {}
                     Outcomes::SomeAbsent => {
                         let levels: Vec<u8> =
                             group.value_z.iter().map(|&z| u8::from(z != NO_OUTCOME)).collect();
-                        binary_levels(&levels, &mut page);
-                        self.dictionary(chunk, stated.into_iter(), &mut page, rows)
+                        binary(&levels, page);
                     }
                 }
+                distinct(chunk, dictionary, stated.into_iter(), page, rows)
             }
-            "value_q" if self.source == PolicySource::SoftmaxCp => {
+            "value_q" if *source == PolicySource::SoftmaxCp => {
                 let values = group.value_q.iter().map(|value| value.to_bits());
-                self.dictionary(chunk, values, &mut page, rows)
+                distinct(chunk, dictionary, values, page, rows)
             }
             "value_q" => {
-                byte_stream_split(group.value_q.iter().map(|value| value.to_le_bytes()), &mut page);
-                self.write(chunk, &page, data(rows, Encoding::BYTE_STREAM_SPLIT))
+                byte_stream_split(group.value_q.iter().map(|value| value.to_le_bytes()), page);
+                chunk.data(page, rows, Encoding::BYTE_STREAM_SPLIT)
             }
             MV => {
-                listed(1, &mut page);
-                self.dictionary(chunk, group.mv.iter().map(|&mv| u32::from(mv)), &mut page, candidates)
+                listed(1, page);
+                distinct(chunk, dictionary, group.mv.iter().map(|&mv| u32::from(mv)), page, candidates)
             }
             PROB => {
-                listed(1, &mut page);
-                byte_stream_split(group.prob.iter().map(|prob| prob.to_le_bytes()), &mut page);
-                self.write(chunk, &page, data(candidates, Encoding::BYTE_STREAM_SPLIT))
+                listed(1, page);
+                byte_stream_split(group.prob.iter().map(|prob| prob.to_le_bytes()), page);
+                chunk.data(page, candidates, Encoding::BYTE_STREAM_SPLIT)
             }
             CP => {
                 // 2 is a cp, 1 a candidate without one.
-                listed(if group.cp.is_empty() { 1 } else { 2 }, &mut page);
-                delta_binary_packed(&group.cp, &mut page);
-                self.write(chunk, &page, data(candidates, Encoding::DELTA_BINARY_PACKED))
+                listed(if group.cp.is_empty() { 1 } else { 2 }, page);
+                delta_binary_packed(&group.cp, page);
+                chunk.data(page, candidates, Encoding::DELTA_BINARY_PACKED)
             }
             _ => Err(ParquetError::General(format!("there is no column {name}"))),
-        };
-        self.page = page;
-        written
-    }
-
-    /// Writes a page of numbers.
-    fn write(&mut self, chunk: &mut ChunkWriter<'_>, page: &[u8], kind: Kind) -> Result<()> {
-        chunk.write(&mut self.zstd, &mut self.compressed, page, kind)
-    }
-
-    /// Writes the distinct values, then a page of `count` values whose levels are in `page` already.
-    fn dictionary(
-        &mut self,
-        chunk: &mut ChunkWriter<'_>,
-        values: impl ExactSizeIterator<Item = u32>,
-        page: &mut Vec<u8>,
-        count: usize,
-    ) -> Result<()> {
-        self.dictionary.fill(values);
-        let distinct: Vec<u8> =
-            self.dictionary.values().iter().flat_map(|value| value.to_le_bytes()).collect();
-        self.write(chunk, &distinct, Kind::Dictionary(self.dictionary.values().len()))?;
-        self.dictionary.indices(page);
-        self.write(chunk, page, data(count, Encoding::RLE_DICTIONARY))
-    }
-}
-
-/// What a page holds.
-#[derive(Clone, Copy)]
-enum Kind {
-    /// So many distinct values, PLAIN.
-    Dictionary(usize),
-    /// So many values, nulls included.
-    Data(usize, Encoding),
-}
-
-const fn data(count: usize, encoding: Encoding) -> Kind {
-    Kind::Data(count, encoding)
-}
-
-/// Writes the pages of one column chunk and keeps its books.
-struct ChunkWriter<'a> {
-    descriptor: ColumnDescPtr,
-    sink: &'a mut TrackedWrite<Vec<u8>>,
-    compressed: i64,
-    uncompressed: i64,
-    values: i64,
-    dictionary: Option<i64>,
-    data: i64,
-    pages: Vec<PageEncodingStats>,
-}
-
-impl<'a> ChunkWriter<'a> {
-    const fn new(descriptor: ColumnDescPtr, sink: &'a mut TrackedWrite<Vec<u8>>) -> Self {
-        Self {
-            descriptor,
-            sink,
-            compressed: 0,
-            uncompressed: 0,
-            values: 0,
-            dictionary: None,
-            data: 0,
-            pages: Vec::new(),
         }
     }
+}
 
-    /// Writes one page; `buffer` is for its compressed form.
-    fn write(
-        &mut self,
-        zstd: &mut Compressor<'_>,
-        buffer: &mut Vec<u8>,
-        page: &[u8],
-        kind: Kind,
-    ) -> Result<()> {
-        let mut compressed = mem::take(buffer);
-        compressed.clear();
-        compressed.reserve(compress_bound(page.len()));
-        zstd.compress_to_buffer(page, &mut compressed)?;
-        let compressed = Bytes::from(compressed);
-        let count = |n: usize| u32::try_from(n).map_err(|error| ParquetError::External(Box::new(error)));
-        let (made, encoding, page_type) = match kind {
-            Kind::Dictionary(values) => {
-                let (buf, num_values) = (compressed.clone(), count(values)?);
-                let encoding = Encoding::PLAIN;
-                (
-                    Page::DictionaryPage { buf, num_values, encoding, is_sorted: false },
-                    encoding,
-                    PageType::DICTIONARY_PAGE,
-                )
-            }
-            Kind::Data(values, encoding) => {
-                let (buf, num_values) = (compressed.clone(), count(values)?);
-                let (def_level_encoding, rep_level_encoding) = (Encoding::RLE, Encoding::RLE);
-                self.values += i64::from(num_values);
-                let statistics = None;
-                (
-                    Page::DataPage {
-                        buf,
-                        num_values,
-                        encoding,
-                        def_level_encoding,
-                        rep_level_encoding,
-                        statistics,
-                    },
-                    encoding,
-                    PageType::DATA_PAGE,
-                )
-            }
-        };
-        let spec = SerializedPageWriter::new(self.sink).write_page(CompressedPage::new(made, page.len()))?;
-        let signed = |n: u64| i64::try_from(n).map_err(|error| ParquetError::External(Box::new(error)));
-        self.compressed += signed(spec.bytes_written)?;
-        self.uncompressed += signed(spec.uncompressed_size as u64)?;
-        match kind {
-            Kind::Dictionary(_) => self.dictionary = Some(signed(spec.offset)?),
-            Kind::Data(..) => self.data = signed(spec.offset)?,
-        }
-        self.pages.push(PageEncodingStats { page_type, encoding, count: 1 });
-        // The page is gone, so this is the only handle, and the memory comes back.
-        *buffer = compressed.into();
-        Ok(())
-    }
-
-    fn close(self, rows: u64) -> Result<ColumnCloseResult> {
-        // Levels are RLE.
-        let encodings = self.pages.iter().map(|page| page.encoding).chain([Encoding::RLE]);
-        let metadata = ColumnChunkMetaData::builder(self.descriptor)
-            .set_compression_codec(CompressionCodec::ZSTD)
-            .set_encodings(encodings.collect())
-            .set_page_encoding_stats(self.pages)
-            .set_total_compressed_size(self.compressed)
-            .set_total_uncompressed_size(self.uncompressed)
-            .set_num_values(self.values)
-            .set_data_page_offset(self.data)
-            .set_dictionary_page_offset(self.dictionary)
-            .build()?;
-        Ok(ColumnCloseResult {
-            bytes_written: self.compressed.unsigned_abs(),
-            rows_written: rows,
-            metadata,
-            bloom_filter: None,
-            column_index: None,
-            offset_index: None,
-        })
-    }
+/// Writes the distinct values, then a page of `count` values whose levels are in `page` already.
+fn distinct(
+    chunk: &mut ChunkWriter<'_>,
+    dictionary: &mut Dictionary32,
+    values: impl ExactSizeIterator<Item = u32>,
+    page: &mut Vec<u8>,
+    count: usize,
+) -> Result<()> {
+    dictionary.fill(values);
+    let plain: Vec<u8> = dictionary.values().iter().flat_map(|value| value.to_le_bytes()).collect();
+    chunk.dictionary(&plain, dictionary.values().len())?;
+    dictionary.packed(page);
+    chunk.data(page, count, Encoding::RLE_DICTIONARY)
 }
 
 #[cfg(test)]
@@ -396,9 +231,14 @@ mod tests {
     use super::*;
     use crate::policy::Policy;
     use crate::shard::{Footer, Rows, ShardReader, ShardWriter};
+    use bytes::Bytes;
     use manaka_core::Conventions;
+    use parquet::column::page::Page;
+    use parquet::column::writer::ColumnCloseResult;
+    use parquet::file::serialized_reader::SerializedPageReader;
     use proptest::prelude::*;
     use proptest::sample::select;
+    use std::sync::Arc;
 
     /// Position, ply, outcome, value_q, weight and candidates of a row.
     type Row = ([u8; PACKED_LEN], u16, Option<f32>, f32, u32, Vec<(u16, f32, i16)>);
@@ -513,6 +353,69 @@ mod tests {
             for count in [1, 2, 31, 32, 33, 128, 129, 130] {
                 assert_comes_back(&vec![row.clone(); count], source, outcomes);
             }
+        }
+    }
+
+    /// The dictionary and the data pages of a column, decompressed.
+    type Pages = (Option<Bytes>, Vec<(Encoding, Bytes)>);
+
+    /// The pages of every column, taken apart by Parquet's reader.
+    fn pages(group: &EncodedGroup) -> Vec<Pages> {
+        let read = |column: &ColumnCloseResult| {
+            let bytes = Arc::new(group.bytes().clone());
+            let rows = usize::try_from(group.rows()).unwrap();
+            let (mut dictionary, mut data) = (None, Vec::new());
+            for page in SerializedPageReader::new(bytes, &column.metadata, rows, None).unwrap() {
+                match page.unwrap() {
+                    Page::DictionaryPage { buf, encoding: Encoding::PLAIN, .. } => dictionary = Some(buf),
+                    Page::DataPage { buf, encoding, .. } => data.push((encoding, buf)),
+                    page => unreachable!("{page:?}"),
+                }
+            }
+            (dictionary, data)
+        };
+        group.columns().iter().map(read).collect()
+    }
+
+    #[test]
+    fn a_chunk_is_one_page_whose_levels_and_indices_are_one_run_each() {
+        // shards.md §7, written out by hand.
+        let mut group = GroupBuilder::default();
+        for (ply, weight, value_z, value_q, moves) in [
+            (1, 1, Some(1.0), 0.5, &[5, 6][..]),
+            (2, 2, None, -0.5, &[5]),
+            (300, 3, Some(-1.0), 0.0, &[5; 14]),
+        ] {
+            group.push_row(&[7; PACKED_LEN], ply, weight, value_z, value_q);
+            for (at, &mv) in moves.iter().enumerate() {
+                group.push_candidate(at == 0, mv, 1.0, None);
+            }
+        }
+        let mut encoder = GroupEncoder::new(PolicySource::Visits, Outcomes::SomeAbsent).unwrap();
+        // 17 candidates: the levels 0 1 0 0 and thirteen times 1 packed, and a run of the level 1. Others would cut where
+        // eight are equal.
+        let listed = [&[4, 0, 0, 0, 7, 0b1111_0010, 0xFF, 1][..], &[2, 0, 0, 0, 34, 1]].concat();
+        let candidates = |values: &[u8]| [&listed, values].concat();
+        let split = Encoding::BYTE_STREAM_SPLIT;
+        let floats = |values: [f32; 2]| Some(values.map(f32::to_le_bytes).concat());
+        let expected = [
+            (None, Encoding::PLAIN, vec![7; 3 * PACKED_LEN]),
+            (None, split, vec![1, 2, 44, 0, 0, 1, 0, 0, 0, 0, 0, 0]),
+            (floats([1.0, -1.0]), Encoding::RLE_DICTIONARY, vec![2, 0, 0, 0, 3, 0b101, 1, 3, 0b10]),
+            (None, split, vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0x3F, 0xBF, 0]),
+            (None, split, vec![1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            (Some(vec![5, 0, 0, 0, 6, 0, 0, 0]), Encoding::RLE_DICTIONARY, candidates(&[1, 7, 0b10, 0, 0])),
+            (None, split, candidates(&[[0; 17], [0; 17], [0x80; 17], [0x3F; 17]].concat())),
+            // Blocks of 128 in 4 miniblocks, and no value.
+            (None, Encoding::DELTA_BINARY_PACKED, candidates(&[0x80, 1, 4, 0, 0])),
+        ];
+        let found = pages(&encoder.encode(&group).unwrap());
+        assert_eq!(found.len(), expected.len());
+        for (name, ((dictionary, data), (values, encoding, page))) in
+            columns(PolicySource::Visits).zip(found.into_iter().zip(expected))
+        {
+            assert_eq!(dictionary, values.map(Bytes::from), "{name}");
+            assert_eq!(data, [(encoding, page.into())], "{name}");
         }
     }
 

@@ -1,13 +1,14 @@
 //! Writing shards: row groups were encoded by any thread; one writer strings them together in order.
 
 use super::footer::Footer;
-use super::group::EncodedGroup;
 use super::schema::{Outcomes, columns, properties, schema};
 use crate::error::{Error, Result};
 use manaka_core::whole_file::{Existing, WholeFile};
+use manaka_pages::EncodedGroup;
 use parquet::errors::Result as ParquetResult;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::TypePtr;
+use serde::Serialize;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,15 +18,17 @@ fn created_by() -> String {
 }
 
 /// What a finished shard holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ShardSummary {
     /// The file.
+    #[serde(serialize_with = "crate::report::lossy")]
     pub path: PathBuf,
     /// Its rows.
     pub rows: u64,
     /// Its length in bytes.
     pub bytes: u64,
     /// Compressed bytes of each leaf column, in file order.
+    #[serde(skip)]
     pub column_bytes: Vec<u64>,
 }
 
@@ -121,17 +124,12 @@ impl ShardWriter {
     /// # Errors
     /// [`Error::Parquet`].
     pub fn append(&mut self, group: EncodedGroup) -> Result<()> {
-        let append = || -> ParquetResult<()> {
-            let mut writer = self.writer.next_row_group()?;
-            for (close, total) in group.columns.into_iter().zip(&mut self.column_bytes) {
-                *total += close.bytes_written;
-                writer.append_column(&group.bytes, close)?;
-            }
-            writer.close()?;
-            Ok(())
-        };
-        append().map_err(Error::parquet(&self.path))?;
-        self.rows += group.rows;
+        for (close, total) in group.columns().iter().zip(&mut self.column_bytes) {
+            *total += close.bytes_written;
+        }
+        let rows = group.rows();
+        group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))?;
+        self.rows += rows;
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 /// Where the next value is. The bytes are handed in with each call, so that a page can own both.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hybrid {
+pub struct HybridReader {
     width: u32,
     /// The next byte of which nothing was read.
     at: usize,
@@ -15,15 +15,15 @@ pub(super) struct Hybrid {
     bit: usize,
 }
 
-impl Hybrid {
+impl HybridReader {
     /// Values of `width` bits, at most 32, in the bytes from `at` to `end`.
-    pub(super) const fn new(width: u32, at: usize, end: usize) -> Self {
+    pub const fn new(width: u32, at: usize, end: usize) -> Self {
         Self { width, at, end, run: 0, value: 0, packed: 0, bit: 0 }
     }
 
     /// The next value; `None` when there is none, or the bytes are cut.
     #[inline]
-    pub(super) fn next(&mut self, bytes: &[u8]) -> Option<u32> {
+    pub fn next(&mut self, bytes: &[u8]) -> Option<u32> {
         if self.run > 0 {
             self.run -= 1;
             return Some(self.value);
@@ -48,7 +48,7 @@ impl Hybrid {
 
     /// How many of the next values are known to be `value` without looking at each. 0 says nothing.
     #[inline]
-    pub(super) fn run_of(&mut self, value: u32, bytes: &[u8]) -> u32 {
+    pub fn run_of(&mut self, value: u32, bytes: &[u8]) -> u32 {
         if self.run == 0 && (self.packed != 0 || self.begin(bytes).is_none()) {
             return 0;
         }
@@ -57,7 +57,7 @@ impl Hybrid {
 
     /// Passes over so many values of what [`run_of`](Self::run_of) counted.
     #[inline]
-    pub(super) const fn skip_run(&mut self, count: u32) {
+    pub const fn skip_run(&mut self, count: u32) {
         self.run = self.run.saturating_sub(count);
     }
 
@@ -102,11 +102,11 @@ impl Hybrid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::write::encode_hybrid;
+    use crate::hybrid::encode;
     use proptest::prelude::*;
 
     fn all(width: u32, bytes: &[u8]) -> Vec<u32> {
-        let mut hybrid = Hybrid::new(width, 0, bytes.len());
+        let mut hybrid = HybridReader::new(width, 0, bytes.len());
         std::iter::from_fn(|| hybrid.next(bytes)).take(10_000).collect()
     }
 
@@ -148,10 +148,10 @@ mod tests {
             let values: Vec<u16> =
                 runs.iter().flat_map(|&(value, n)| vec![value & mask; n]).collect();
             let mut bytes = vec![0xAA; 3];
-            encode_hybrid(&values, width, &mut bytes);
+            encode(&values, width, &mut bytes);
             let end = bytes.len();
             bytes.extend([0x55; 3]);
-            let mut hybrid = Hybrid::new(width, 3, end);
+            let mut hybrid = HybridReader::new(width, 3, end);
             let (mut at, mut takes) = (0, takes.into_iter().cycle());
             while at < values.len() {
                 if let Some((_, most)) = takes.next() {
