@@ -1,11 +1,11 @@
-//! A position as buckets and spools hold it: about 39 bytes instead of 96, so that a scatter moves little more than half.
+//! A position as buckets and spools hold it: about 40 bytes instead of 96, so that a scatter moves little more than half.
 //!
 //! ```text
-//! squeezed   occupied 81 | Black's hand 21 | White's hand 21 | White to move 1 | 0 3 | 0 1 | n × piece 5 | 0 to a whole byte
-//! as it is   0 127 | 1 1 | packed 8 × 96
+//! squeezed   length 8 | occupied 81 | Black's hand 21 | White's hand 21 | White to move 1 | 0 4 | n × piece 5 | 0 to a whole byte
+//! as it is   length 8 | packed 96 × 8
 //! ```
 //!
-//! `occupied` and the pieces stand in the order of squares; a piece is its board byte, a hand takes 5 bits for its pawns, 3
+//! The length is that of all bytes with itself, 97 for a position that stands as it is. `occupied` and the pieces stand in the order of squares; a piece is its board byte, a hand takes 5 bits for its pawns, 3
 //! for each of L, N, S, G and 2 for B and R. The numbers are bits, counted from the least of the first byte. Positions that do
 //! not fit, which no game reaches, stand as they are: the bytes of two positions are equal just when the positions are.
 
@@ -17,21 +17,19 @@ mod wide;
 use manaka_core::Color;
 use manaka_core::packed::{BLACK_HAND, BOARD, EMPTY, PACKED_LEN, SIDE, WHITE_HAND};
 
-/// Bytes before the pieces, and of a position that stands as it is.
+/// Bytes between the length and the pieces, and of a position that stands as it is.
 const HEAD: usize = 16;
-const AS_IT_IS: usize = HEAD + PACKED_LEN;
+const AS_IT_IS: usize = 1 + PACKED_LEN;
 /// Bits of a piece, and of a hand.
 const PIECE: u32 = 5;
 const HAND: u32 = 21;
-/// Where the fields of the head begin behind the squares, and its last bit, which says that the position stands as it is.
+/// Where the fields of the head begin behind the squares.
 const HANDS: [u32; 2] = [81, 81 + HAND];
 const WHITE: u32 = HANDS[1] + HAND;
 const SQUARES: u128 = (1 << BOARD.end) - 1;
-const FLAG: usize = HEAD - 1;
-const SET: u8 = 0x80;
 
-/// Bytes in which any squeezed position can be written, and from which any can be read, eight at a time.
-pub const WINDOW: usize = 80;
+/// Bytes behind the length in which any squeezed position can be written, and from which any can be read, eight at a time.
+const WINDOW: usize = 80;
 const _: () = assert!(HEAD + (BOARD.end * PIECE as usize).div_ceil(8) + 8 <= WINDOW && AS_IT_IS > WINDOW);
 
 /// Room for any position.
@@ -54,13 +52,9 @@ pub struct Position<'a> {
 impl<'a> Position<'a> {
     /// The position at the start of `bytes`; `None` when they hold none.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        let head = bytes.first_chunk::<HEAD>()?;
-        let pieces = (u128::from_le_bytes(*head) & SQUARES).count_ones();
-        let len = match head[FLAG] & SET {
-            0 => HEAD + (pieces * PIECE).div_ceil(8) as usize,
-            _ => AS_IT_IS,
-        };
-        (len <= bytes.len()).then_some(Self { from: bytes, len })
+        let len = usize::from(*bytes.first()?);
+        let known = len == AS_IT_IS || (1 + HEAD..=1 + WINDOW).contains(&len);
+        (known && len <= bytes.len()).then_some(Self { from: bytes, len })
     }
 
     /// Its bytes.
@@ -89,23 +83,23 @@ impl<'a> Position<'a> {
 
     /// Who is to move; White for a side byte that is neither's.
     pub fn mover(&self) -> Color {
-        let white = match self.from[FLAG] & SET {
-            0 => self.from[WHITE as usize / 8] & 1 << (WHITE % 8),
-            _ => self.from[HEAD + SIDE],
+        let white = match self.len {
+            AS_IT_IS => self.from[1 + SIDE],
+            _ => self.from[1 + WHITE as usize / 8] & 1 << (WHITE % 8),
         };
         if white == 0 { Color::Black } else { Color::White }
     }
 
     /// The 96 bytes.
     pub fn packed(&self) -> [u8; PACKED_LEN] {
-        if self.from[FLAG] & SET != 0 {
-            return self.from[HEAD..].first_chunk().copied().unwrap_or([0; PACKED_LEN]);
+        if self.len == AS_IT_IS {
+            return self.from[1..].first_chunk().copied().unwrap_or([0; PACKED_LEN]);
         }
-        if let Some(window) = self.from.first_chunk() {
+        if let Some(window) = self.from[1..].first_chunk() {
             return restore(window);
         }
         let mut window = [0; WINDOW];
-        window[..self.len].copy_from_slice(self.bytes());
+        window[..self.len - 1].copy_from_slice(&self.bytes()[1..]);
         restore(&window)
     }
 }
@@ -118,15 +112,17 @@ impl PartialEq for Position<'_> {
 
 /// Writes any 96 bytes to the start of `to`; says how many bytes they take. Behind them anything may have been written.
 pub fn squeeze(packed: &[u8; PACKED_LEN], to: &mut [u8; ROOM]) -> usize {
-    let squeezed = to.first_chunk_mut().and_then(|window| squeeze_bits(packed, window));
-    squeezed.unwrap_or_else(|| {
-        to[..HEAD].fill(0);
-        to[FLAG] = SET;
-        to[HEAD..].copy_from_slice(packed);
-        AS_IT_IS
-    })
+    let [length, rest @ ..] = to;
+    let squeezed = rest.first_chunk_mut().and_then(|window| squeeze_bits(packed, window));
+    let len = squeezed.unwrap_or_else(|| {
+        *rest = *packed;
+        PACKED_LEN
+    });
+    *length = (1 + len).to_le_bytes()[0];
+    1 + len
 }
 
+/// `None` where the bytes do not fit.
 fn squeeze_bits(packed: &[u8; PACKED_LEN], to: &mut [u8; WINDOW]) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if wide::is_available() {
@@ -156,7 +152,7 @@ fn counts(hand: &[u8]) -> u64 {
     hand.iter().rev().fold(0, |word, &count| word << 8 | u64::from(count))
 }
 
-/// `None` where the bytes do not fit.
+/// As [`squeeze_bits`], with a way to bring bits together.
 #[inline(always)]
 fn squeeze_with(
     packed: &[u8; PACKED_LEN],
@@ -292,8 +288,8 @@ mod tests {
     fn the_initial_position_takes_the_bytes_of_the_layout() {
         let packed = of_sfen("lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1");
         let bytes = of(&packed);
-        // Forty pieces behind sixteen bytes.
-        assert_eq!(bytes.len(), 16 + 25);
+        // Forty pieces behind seventeen bytes.
+        assert_eq!(bytes.len(), 17 + 25);
         let position = Position::read(&bytes).unwrap();
         assert_eq!(
             (position.packed(), position.mover(), position.bytes()),
@@ -306,9 +302,10 @@ mod tests {
         };
         let occupied = packed[BOARD].iter().enumerate().filter(|(_, byte)| **byte != EMPTY);
         for (piece, (square, &byte)) in occupied.enumerate() {
-            put(square, 1, 1);
-            put(128 + 5 * piece, byte, 5);
+            put(8 + square, 1, 1);
+            put(8 + 128 + 5 * piece, byte, 5);
         }
+        put(0, 42, 8);
         let expected: Vec<u8> =
             bits.chunks(8).map(|bits| (0..8).map(|bit| u8::from(bits[bit]) << bit).sum()).collect();
         assert_eq!(bytes, expected);
@@ -318,8 +315,8 @@ mod tests {
     fn hands_and_the_mover_stand_behind_the_squares() {
         let packed = of_sfen("4k4/9/9/9/9/9/9/9/4K4 w R2B3G2S4N4L9P9p 1");
         let bytes = of(&packed);
-        assert_eq!(bytes.len(), 16 + 2);
-        let head = u128::from_le_bytes(*bytes.first_chunk().unwrap());
+        assert_eq!(bytes.len(), 17 + 2);
+        let head = u128::from_le_bytes(*bytes[1..].first_chunk().unwrap());
         let [p, l, n, s, g, b, r] = [9u128, 4, 4, 2, 3, 2, 1];
         let black = p | l << 5 | n << 8 | s << 11 | g << 14 | b << 17 | r << 19;
         assert_eq!(head >> 81 & ((1 << 21) - 1), black);
@@ -379,8 +376,8 @@ mod tests {
             if let Some(position) = Position::read(&bytes) {
                 let packed = position.packed();
                 position.mover();
-                if bytes[FLAG] & SET != 0 {
-                    prop_assert_eq!(&packed[..], &bytes[HEAD..AS_IT_IS]);
+                if bytes[0] == 97 {
+                    prop_assert_eq!(&packed[..], &bytes[1..97]);
                 }
             }
         }

@@ -243,12 +243,14 @@ struct MoveSet(Vec<u16>);
 
 impl MoveSet {
     fn duplicate(&mut self, record: &RecordRef<'_>) -> Option<Move16> {
-        // Where no two moves share a bit out of 128, none stands twice.
-        let mut bits = 0u128;
+        // Where no two moves share a bit out of 64, none stands twice.
+        let (mut bits, mut shared) = (0u64, 0);
         for candidate in record.candidates() {
-            bits |= 1 << (candidate.mv.bits().wrapping_mul(0x9E37) >> 9);
+            let bit = 1 << (candidate.mv.bits().wrapping_mul(0x9E37) >> 10);
+            shared |= bits & bit;
+            bits |= bit;
         }
-        if bits.count_ones() as usize == record.n_cand() {
+        if shared == 0 {
             return None;
         }
         self.0.clear();
