@@ -109,7 +109,7 @@ impl Context<'_> {
         let openings = self.book.openings();
         let turn = usize::try_from(pair % openings.len() as u64).unwrap_or(0);
         let from = opening(shogi, openings[turn], random_plies, seed, pair);
-        let mut game = |first| play(shogi, players, &from, (seed, pair), first);
+        let mut game = |first| play(shogi, players, self.players, &from, (seed, pair), first);
         Ok([game(true)?, game(false)?])
     }
 }
