@@ -20,7 +20,7 @@ impl<R: Read> Lines<R> {
     ///
     /// # Errors
     /// Whatever the system says.
-    pub fn next(&mut self) -> io::Result<Option<&[u8]>> {
+    pub fn next_line(&mut self) -> io::Result<Option<&[u8]>> {
         self.line.clear();
         self.inner.by_ref().take(self.longest).read_until(b'\n', &mut self.line)?;
         Ok((self.line.last() == Some(&b'\n')).then_some(&self.line))
@@ -36,7 +36,7 @@ mod tests {
         for (text, whole) in [("", 0), ("a\nbc\n", 2), ("a\nbc", 1), ("a\nbcdef\n", 1), ("a\nbcde\n\n", 3)] {
             let mut lines = Lines::new(text.as_bytes(), 5);
             let mut read = Vec::new();
-            while let Some(line) = lines.next().unwrap() {
+            while let Some(line) = lines.next_line().unwrap() {
                 read.push(line.to_owned());
             }
             assert_eq!(read.len(), whole, "{text:?}");

@@ -156,7 +156,7 @@ impl<R: Read> Journal<R> {
 
     /// The next entry and the bytes of its line; `None` at the end and where the lines are none of ours.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<(Entry, u64)>> {
-        let line = self.0.next()?;
+        let line = self.0.next_line()?;
         Ok(line.and_then(|line| Some((serde_json::from_slice(line).ok()?, line.len() as u64))))
     }
 }

@@ -186,7 +186,7 @@ fn recover(dir: &RunDir, mut data: File, totals: &mut Totals, notes: &mut Vec<St
     let mut reader = BufReader::with_capacity(1 << 20, &data);
     let (mut lines, mut told) = (Lines::new(dir.journal(), LINE), 0);
     let mut records = Vec::new();
-    while let Some(text) = lines.next().map_err(RunError::io(&journal_path))? {
+    while let Some(text) = lines.next_line().map_err(RunError::io(&journal_path))? {
         let number = totals.games;
         let line: GameLine = serde_json::from_slice(text).map_err(|error| {
             RunError::damaged(&journal_path, format!("the line of game {number}: {error}"))
