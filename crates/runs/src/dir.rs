@@ -9,6 +9,11 @@ use serde_json::Value;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a lock is waited for that another process holds.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the files of a producer are called, and how its report is told from others.
 #[derive(Clone, Copy, Debug)]
@@ -74,15 +79,21 @@ impl Kind {
         let path = dir.join(self.journal);
         let journal = read_write(&path)?;
         let mut notes = Vec::new();
-        match journal.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
-                notes.push(
-                    "the file system knows no locks: see to it that no other run writes here".to_owned(),
-                );
+        let asked = Instant::now();
+        loop {
+            match journal.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
+                    notes.push(
+                        "the file system knows no locks: see to it that no other run writes here".to_owned(),
+                    );
+                    break;
+                }
+                // A killed run may leave a process that was just being started, with a copy of the file until it is.
+                Err(TryLockError::WouldBlock) if asked.elapsed() < PATIENCE => thread::sleep(PATIENCE / 100),
+                Err(TryLockError::WouldBlock) => return Err(Error::Busy(dir.to_owned())),
+                Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error)),
             }
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(dir.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error)),
         }
         self.check(dir, found)?;
         Ok((RunDir { kind: self, path: dir.to_owned(), journal }, notes))
@@ -197,4 +208,30 @@ impl RunDir {
 fn read_write(path: &Path) -> Result<File> {
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     file.map_err(Error::io(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind =
+        Kind { data: "data", journal: "journal", report: "report", format: "test", version: 1, free: &[] };
+
+    /// As a killed run leaves it, whose last engine was not yet started.
+    #[test]
+    fn a_lock_that_goes_at_once_is_waited_for_and_one_that_stays_is_another_run() {
+        let dir = tempfile::tempdir().unwrap();
+        let (run, notes) = KIND.claim(dir.path(), Found::Refuse).unwrap();
+        assert!(notes.is_empty());
+        let copy = run.journal.try_clone().unwrap();
+        assert!(matches!(KIND.claim(dir.path(), Found::Refuse), Err(Error::Busy(_))));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(PATIENCE / 20);
+                drop(run);
+            });
+            assert!(KIND.claim(dir.path(), Found::Refuse).is_ok(), "the lock went with its run");
+        });
+        drop(copy);
+    }
 }
