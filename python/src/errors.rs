@@ -269,6 +269,7 @@ impl Raise for manaka_inspect::Error {
             E::Shard(error) => error.raise(),
             E::Corpus(error) => error.raise(),
             E::Psv(error) => error.raise(),
+            E::NotParquet { ref path, .. } => malformed(self.to_string(), "parquet", path),
             E::Mixed { .. } => usage("mixed", self.to_string()),
             E::NoFiles => usage("no_files", self.to_string()),
             E::Theirs { .. } => usage("not_a_card", self.to_string()),

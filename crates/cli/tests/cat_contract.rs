@@ -109,6 +109,28 @@ fn a_reader_that_goes_away_is_no_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn garbage_that_is_called_parquet_is_no_parquet_file_to_any_command_that_shows_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.parquet");
+    fs::write(&path, b"<html>404 Not Found</html>\n").unwrap();
+    let run = |verb: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_manaka"));
+        let output = command.arg(verb).arg(&path).stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), [output.stdout, output.stderr].concat().escape_ascii().to_string())
+    };
+    for verb in ["cat", "view", "info", "stat"] {
+        let (code, said) = run(verb);
+        assert_eq!(code, Some(1), "{verb}: {said}");
+        assert!(said.contains("not a Parquet file: its 27 bytes begin with"), "{verb}: {said}");
+        assert!(!said.contains("PSV"), "{verb}: {said}");
+    }
+    // Whatever is wrong with a file's content is a finding there.
+    let (code, said) = run("check");
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("neither an MPK1 stream nor a Parquet file"), "{said}");
+}
+
+#[test]
 fn a_full_disk_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     streams(dir.path(), 5_000, 5, Compression::None);

@@ -1,12 +1,15 @@
 //! One column of a row group: levels and values in, rows out.
 
 mod direct;
+mod looked;
 
 use crate::error::Cause;
+use crate::file::{STEP_LEVELS, STEP_ROWS};
 use crate::pages::Kind;
 use crate::rows::{Ints, Lists, Nullable, Texts};
 use crate::schema::{Leaf, Signedness};
 use direct::{Direct, Int, Text};
+use looked::Looked;
 use parquet::basic::Type as Physical;
 use parquet::column::page::PageReader;
 use parquet::column::reader::ColumnReaderImpl;
@@ -23,7 +26,7 @@ pub(crate) struct Cursor<T: DataType> {
 
 impl<T: DataType> Cursor<T> {
     fn new(leaf: &Leaf, pages: Box<dyn PageReader>) -> Self {
-        let reader = ColumnReaderImpl::new(leaf.descr.clone(), pages);
+        let reader = ColumnReaderImpl::new(leaf.descr.clone(), Box::new(Looked::new(leaf, pages)));
         Self { reader, leaf: leaf.clone(), def: Vec::new(), rep: Vec::new(), values: Vec::new() }
     }
 
@@ -119,6 +122,10 @@ impl<T: DataType> Cursor<T> {
 
 fn bad_levels() -> Cause {
     Cause::damaged("the levels of its rows contradict one another")
+}
+
+fn too_many() -> Cause {
+    Cause::damaged(format!("{STEP_ROWS} rows have more than {STEP_LEVELS} elements"))
 }
 
 fn ends_early() -> Cause {

@@ -127,6 +127,15 @@ impl From<io::Error> for Cause {
     }
 }
 
+impl From<Cause> for ParquetError {
+    fn from(cause: Cause) -> Self {
+        match cause {
+            Cause::Io(error) => Self::External(Box::new(error)),
+            Cause::Damaged(reason) => Self::General(reason),
+        }
+    }
+}
+
 impl From<ParquetError> for Cause {
     fn from(error: ParquetError) -> Self {
         match error {

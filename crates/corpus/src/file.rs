@@ -19,7 +19,10 @@ pub const BATCH_ROWS: usize = 4096;
 /// Candidates from which on a batch takes no more rows.
 pub const BATCH_ELEMENTS: usize = 64 * BATCH_ROWS;
 /// Rows decoded between two looks at how long the lists are.
-const STEP_ROWS: usize = 512;
+pub(crate) const STEP_ROWS: usize = 512;
+/// Elements that so many rows may have, an empty list counted as one. No position has as many as 600 moves; what pages
+/// state, a run of a few bytes, may be billions.
+pub(crate) const STEP_LEVELS: u32 = 1 << 20;
 
 /// A corpus file whose schema is proven. Holds its footer, not the file: row groups are opened one by one.
 #[derive(Debug)]

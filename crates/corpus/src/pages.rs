@@ -4,6 +4,7 @@
 //! chunk, the footer and a bound first, so that a damaged header is an error and not an allocation.
 
 use crate::error::Cause;
+use parquet::basic::Type as Physical;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -29,6 +30,8 @@ struct PageHeader {
     compressed: i32,
     /// Of a data page, either version.
     num_values: i32,
+    /// Of a dictionary.
+    dictionary_values: i32,
     /// Of its values, or of a dictionary's.
     encoding: i32,
     level_encodings: [i32; 2],
@@ -66,6 +69,11 @@ pub(crate) fn check(file: &File, chunk: &ColumnChunkMetaData, rows: Option<i64>)
         let page = header.page_header()?;
         left = header.input.limit();
         page.check(&mut dictionary)?;
+        // A text has four bytes of length.
+        let least = if chunk.column_type() == Physical::INT64 { 8 } else { 4 };
+        if i64::from(page.dictionary_values) * least > i64::from(page.uncompressed) {
+            return Err(Cause::damaged("a dictionary states more values than its bytes can hold"));
+        }
         if !page.is_direct() {
             kind = Kind::Any;
         }
@@ -162,6 +170,7 @@ impl<R: Read> Compact<R> {
             uncompressed: -1,
             compressed: -1,
             num_values: -1,
+            dictionary_values: -1,
             encoding: -1,
             level_encodings: [-1; 2],
             level_bytes: [-1; 2],
@@ -183,6 +192,7 @@ impl<R: Read> Compact<R> {
                 })?,
                 (7, wire::STRUCT) => this.fields(|this, id, kind| {
                     match (id, kind) {
+                        (1, wire::I32) => page.dictionary_values = this.i32()?,
                         (2, wire::I32) => page.encoding = this.i32()?,
                         _ => this.skip(kind, MAX_DEPTH)?,
                     }

@@ -1,5 +1,6 @@
 //! Why a match does not start, or stops.
 
+use manaka_core::Move16;
 use manaka_corpus::book::BookError;
 use manaka_gensfen::usi::Refusal;
 use manaka_selfplay::EvaluatorError;
@@ -27,6 +28,16 @@ pub enum Error {
     /// that: a match of faults measures nothing.
     #[error(transparent)]
     Engine(#[from] Refusal),
+    /// A player of this crate chose a move that it may not play there: an evaluator or a search breaks its promises.
+    #[error("{player}: chose {mv}, which is not legal in {position}")]
+    Illegal {
+        /// Who, as reports name it, and whether it is the first or the second.
+        player: String,
+        /// The position, as SFEN with its move number.
+        position: String,
+        /// The move, in USI.
+        mv: Move16,
+    },
     /// Somebody asked the match to stop.
     #[error("stopped")]
     Cancelled,

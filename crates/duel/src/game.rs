@@ -1,6 +1,7 @@
 //! One game of a match.
 
-use crate::error::Result;
+use crate::contestant::Contestant;
+use crate::error::{Error, Result};
 use crate::player::{Choice, Player, one_of};
 use crate::score::Points;
 use manaka_core::{Color, Move16, Packed};
@@ -55,10 +56,11 @@ pub(crate) fn opening(shogi: &mut Shogi, from: Opening, plies: u32, seed: u64, p
     (shogi.packed(), shogi.board().ply())
 }
 
-/// Plays one game. `players[0]` is the first player, whoever moves first.
+/// Plays one game. `players[0]` is the first player, whoever moves first, and made of `contestants[0]`.
 pub(crate) fn play(
     shogi: &mut Shogi,
     players: &mut [Box<dyn Player + '_>; 2],
+    contestants: [&Contestant; 2],
     (position, ply): &(Packed, u32),
     (seed, pair): (u64, u64),
     first_moves_first: bool,
@@ -77,13 +79,16 @@ pub(crate) fn play(
             break (end.ending, end.winner);
         }
         let side = shogi.side();
-        let player = &mut players[usize::from(side != side_of_first)];
-        match player.choose(shogi, Random::new(seed, number, shogi.board().ply()))? {
+        let turn = usize::from(side != side_of_first);
+        match players[turn].choose(shogi, Random::new(seed, number, shogi.board().ply()))? {
             Choice::Resign => break (Ending::Resignation, Some(side.flip())),
             Choice::Move(mv) => {
-                // Players choose legal moves.
                 if shogi.advance(mv).is_err() {
-                    return Err(crate::Error::Worker);
+                    return Err(Error::Illegal {
+                        player: format!("the {} player, {}", ["first", "second"][turn], contestants[turn]),
+                        position: shogi.packed().sfen(Some(shogi.board().ply())).to_string(),
+                        mv,
+                    });
                 }
                 moves.push(mv);
                 for player in players.iter_mut() {
@@ -95,4 +100,47 @@ pub(crate) fn play(
     let points = winner.map_or(0, |winner: Color| if winner == side_of_first { 1 } else { -1 });
     let opening = position.sfen(Some(*ply)).to_string();
     Ok(Played { pair, first_moves_first, opening, moves, ending, points })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Plays these moves, whatever the position.
+    struct Script(Vec<&'static str>);
+
+    impl Player for Script {
+        fn choose(&mut self, _game: &mut Shogi, _draws: Random) -> Result<Choice> {
+            Ok(Choice::Move(Move16::from_usi(self.0.remove(0)).unwrap()))
+        }
+    }
+
+    #[test]
+    fn a_player_that_chooses_an_illegal_move_is_named_with_the_position_and_the_move() {
+        let mut shogi = Shogi::new(320);
+        let book = manaka_corpus::book::Book::startpos().unwrap();
+        let from = opening(&mut shogi, book.openings()[0], 0, 1, 0);
+        let mut error = |moves: [&'static str; 2], first_moves_first| {
+            let [a, b] = moves.map(|mv| Box::new(Script(vec![mv, "7h7g"])) as Box<dyn Player>);
+            let contestants = [&Contestant::Random, &Contestant::Random];
+            play(&mut shogi, &mut [a, b], contestants, &from, (1, 0), first_moves_first)
+                .unwrap_err()
+                .to_string()
+        };
+        // A pawn that is not White's, behind 7g7f.
+        let behind = "lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2";
+        assert_eq!(
+            error(["7g7f", "2g2f"], true),
+            format!("the second player, random moves: chose 2g2f, which is not legal in {behind}")
+        );
+        assert_eq!(
+            error(["2g2f", "7g7f"], false),
+            format!("the first player, random moves: chose 2g2f, which is not legal in {behind}")
+        );
+        let start = manaka_core::sfen::STARTPOS;
+        assert_eq!(
+            error(["7g7e", "3c3d"], true),
+            format!("the first player, random moves: chose 7g7e, which is not legal in {start}")
+        );
+    }
 }

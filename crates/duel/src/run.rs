@@ -6,11 +6,10 @@ use crate::game::{Played, opening, play};
 use crate::options::Options;
 use crate::report::{Observer, Report, Standing, Tally, Verdict};
 use manaka_corpus::book::Book;
+use manaka_runs::{InOrder, Turn, on_threads};
 use manaka_selfplay::Shogi;
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::sync::mpsc::{Receiver, Sender};
 
 /// What threads share.
 struct Context<'r> {
@@ -23,10 +22,7 @@ struct Context<'r> {
     over: AtomicBool,
 }
 
-type Brought = (u64, Result<[Played; 2]>);
-
-/// How long the match waits before it looks whether it is to stop.
-const LOOK: Duration = Duration::from_millis(100);
+type Brought = manaka_runs::Brought<Result<[Played; 2]>>;
 
 /// Plays a match.
 ///
@@ -40,20 +36,13 @@ pub fn run(options: &Options, players: [&Contestant; 2], observer: &dyn Observer
         None => Book::startpos()?,
     };
     let context = Context { options, players, book, next: AtomicU64::new(0), over: AtomicBool::new(false) };
-    let tally = std::thread::scope(|scope| {
-        let (sender, receiver) = channel();
-        let workers: Vec<_> = (0..options.threads.get())
-            .map(|_| {
-                let (context, sender) = (&context, sender.clone());
-                scope.spawn(move || context.work(&sender))
-            })
-            .collect();
-        drop(sender);
-        let counted = context.count(&receiver, observer);
-        context.over.store(true, Ordering::Relaxed);
-        let died = workers.into_iter().any(|worker| worker.join().is_err());
-        if died { Err(Error::Worker) } else { counted }
-    })?;
+    let tally = on_threads(
+        0..options.threads.get(),
+        || context.over.store(true, Ordering::Relaxed),
+        |_, brought| context.work(brought),
+        |brought| context.count(brought, observer),
+    )
+    .unwrap_or(Err(Error::Worker))?;
     Ok(tally.report(players.map(ToString::to_string), options.sprt.as_ref()))
 }
 
@@ -61,25 +50,19 @@ impl Context<'_> {
     /// Counts pairs in the order of their numbers until the match is decided or asked to stop.
     fn count(&self, brought: &Receiver<Brought>, observer: &dyn Observer) -> Result<Tally> {
         let mut tally = Tally::default();
-        let (mut waiting, mut next) = (BTreeMap::new(), 0);
-        while next < self.options.pairs {
-            match brought.recv_timeout(LOOK) {
-                Ok((number, pair)) => drop(waiting.insert(number, pair)),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Some(pair) = waiting.remove(&next) {
-                let pair = pair?;
-                tally.add(&pair);
-                next += 1;
-                let standing = self.options.sprt.as_ref().map(|sprt| Standing::of(sprt, &tally.score));
-                observer.pair(&pair, &tally.score, standing.as_ref());
-                if standing.is_some_and(|standing| standing.verdict != Verdict::Undecided) {
-                    return Ok(tally);
+        for turn in InOrder::new(brought, 0) {
+            match turn {
+                Turn::Take(pair) => {
+                    let pair = pair?;
+                    tally.add(&pair);
+                    let standing = self.options.sprt.as_ref().map(|sprt| Standing::of(sprt, &tally.score));
+                    observer.pair(&pair, &tally.score, standing.as_ref());
+                    if standing.is_some_and(|standing| standing.verdict != Verdict::Undecided) {
+                        break;
+                    }
                 }
-            }
-            if observer.is_stopping() {
-                break;
+                Turn::Look if observer.is_stopping() => break,
+                Turn::Look => {}
             }
         }
         Ok(tally)
@@ -91,8 +74,10 @@ impl Context<'_> {
             Ok(players) => players,
             Err(error) => {
                 let pair = self.next.fetch_add(1, Ordering::Relaxed);
-                // Whoever receives has stopped already if it does not want to know.
-                let _ = brought.send((pair, Err(error)));
+                if pair < self.options.pairs {
+                    // Whoever receives has stopped already if it does not want to know.
+                    let _ = brought.send((Some(pair), Err(error)));
+                }
                 return;
             }
         };
@@ -104,7 +89,7 @@ impl Context<'_> {
             }
             let played = self.play(&mut shogi, &mut players, pair);
             let failed = played.is_err();
-            if brought.send((pair, played)).is_err() || failed {
+            if brought.send((Some(pair), played)).is_err() || failed {
                 return;
             }
         }
@@ -124,7 +109,7 @@ impl Context<'_> {
         let openings = self.book.openings();
         let turn = usize::try_from(pair % openings.len() as u64).unwrap_or(0);
         let from = opening(shogi, openings[turn], random_plies, seed, pair);
-        let mut game = |first| play(shogi, players, &from, (seed, pair), first);
+        let mut game = |first| play(shogi, players, self.players, &from, (seed, pair), first);
         Ok([game(true)?, game(false)?])
     }
 }

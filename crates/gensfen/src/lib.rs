@@ -61,6 +61,7 @@ pub mod usi;
 pub use ending::{Ending, Outcome};
 pub use error::{Error, Result};
 pub use fault::{Fault, FaultKind, Halt};
+pub use manaka_runs::Error as RunError;
 pub use options::{
     EngineCommand, EngineLife, EngineOptions, Limit, Openings, Options, PlayOptions, Timeouts, UnknownOption,
 };

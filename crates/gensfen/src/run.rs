@@ -13,19 +13,14 @@ use crate::game::{Book, Referee};
 use crate::options::Options;
 use crate::report::{Entry, Observer, Report};
 use crate::usi::{Engine, MateScale, Refusal};
+use manaka_runs::{Brought, Error as RunError, Found, InOrder, Numbers, Turn, on_threads};
 use source::Source;
-use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
-use store::{Found, Store};
-use worker::{Brought, Context, Tasks};
-
-/// How often the writer looks whether the run was cancelled.
-const LOOK: Duration = Duration::from_millis(100);
+use std::sync::mpsc::Receiver;
+use store::{KIND, Store};
+use worker::{Context, Work};
 
 /// Plays games into a directory, which is created if it is not there, and returns the report that it leaves there.
 ///
@@ -39,7 +34,7 @@ pub fn run(options: &Options, out: &Path, observer: &dyn Observer) -> Result<Rep
     let scale = MateScale::new(options.play.mate_scale)
         .ok_or_else(|| Error::Option("mate_scale is none".to_owned()))?;
     let found = if options.resume { Found::Resume } else { Found::Refuse };
-    Store::check(out, found)?;
+    KIND.check(out, found)?;
     if let Some(dir) = &options.recover_from
         && let (Ok(there), Ok(here)) = (dir.canonicalize(), out.canonicalize())
         && there == here
@@ -73,21 +68,29 @@ pub fn run(options: &Options, out: &Path, observer: &dyn Observer) -> Result<Rep
     if source.is_some() {
         play.resign_count = 0;
     }
+    let workers = options.workers.get();
+    // Of a source it is known how many games it has when there are no more.
+    let end = if source.is_some() { u64::MAX } else { options.games };
     let context = Context {
         options,
         referee: Referee::new(&play, scale, options.engine.multipv),
         book: &book,
-        tasks: Mutex::new(match source {
-            Some(source) => Tasks::Recover { source: Box::new(source), next: first },
-            None => Tasks::Play { next: first, games: options.games },
-        }),
-        gate: Gate::new(first, options.workers.get()),
+        source: source.map(Mutex::new),
+        // Some ten games' worth of waiting for each worker, at about 10 KB a game.
+        numbers: Numbers::new(first, end, 64 + 16 * workers as u64),
         stop: &stop,
         identity: engine.identity().clone(),
     };
-    let written = on_workers(&context, engine, |brought| {
-        Writer { store: &mut store, observer, faults_in_a_row: 0, last: None }.write(&context, brought)
-    });
+    let engines = std::iter::once(Some(engine)).chain(std::iter::repeat_with(|| None)).take(workers);
+    let written = on_threads(
+        engines,
+        || context.halt(),
+        |engine, brought| context.work(engine, brought),
+        |brought| {
+            Writer { store: &mut store, observer, faults_in_a_row: 0, last: None }.write(&context, brought)
+        },
+    )
+    .unwrap_or(Err(RunError::Worker.into()));
     let all = match written {
         Ok(ended) => ended,
         Err(error) => {
@@ -111,47 +114,8 @@ fn first_engine<'r>(
             Ok(engine)
         }
         Err(Refusal::Halt(Halt::Fault(fault))) => Err(Error::Start(Box::new(fault))),
-        Err(Refusal::Halt(Halt::Cancelled)) => Err(Error::Worker),
+        Err(Refusal::Halt(Halt::Cancelled)) => Err(RunError::Worker.into()),
         Err(Refusal::Unsuitable { engine, reason }) => Err(Error::Unsuitable { engine, reason }),
-    }
-}
-
-/// Runs the workers, and `write` on this thread for what they bring.
-fn on_workers<'r, T>(
-    context: &Context<'r>,
-    engine: Engine<'r>,
-    write: impl FnOnce(&Receiver<Brought>) -> Result<T>,
-) -> Result<T> {
-    let (sender, receiver) = channel();
-    thread::scope(|scope| {
-        let mut first = Some(engine);
-        let handles: Vec<_> = (0..context.options.workers.get())
-            .map(|_| {
-                let (sender, engine) = (sender.clone(), first.take());
-                scope.spawn(move || {
-                    let _alarm = Alarm(context);
-                    context.work(engine, &sender);
-                })
-            })
-            .collect();
-        drop(sender);
-        let written = write(&receiver);
-        // Everything was brought, or nothing more is wanted.
-        drop(receiver);
-        context.halt();
-        let joined: Vec<_> = handles.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        if joined.iter().any(Result::is_err) { Err(Error::Worker) } else { written }
-    })
-}
-
-/// Stops the others when a worker panics: they would wait for its game.
-struct Alarm<'c, 'r>(&'c Context<'r>);
-
-impl Drop for Alarm<'_, '_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.halt();
-        }
     }
 }
 
@@ -165,25 +129,19 @@ struct Writer<'w> {
 
 impl Writer<'_> {
     /// Until there is no more. Whether all games were brought.
-    fn write(mut self, context: &Context<'_>, brought: &Receiver<Brought>) -> Result<bool> {
-        let mut early = BTreeMap::new();
-        loop {
-            match brought.recv_timeout(LOOK) {
-                Ok((number, work)) => {
-                    early.insert(number, work);
+    fn write(mut self, context: &Context<'_>, brought: &Receiver<Brought<Result<Work>>>) -> Result<bool> {
+        let mut games = InOrder::new(brought, self.store.report().next_game);
+        for turn in games.by_ref() {
+            match turn {
+                Turn::Take(work) => {
+                    self.one(context, work?)?;
+                    context.numbers.written(self.store.report().next_game);
                 }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Some(work) = early.remove(&self.store.report().next_game) {
-                self.one(context, work?)?;
-                context.gate.open(self.store.report().next_game);
-            }
-            if self.observer.cancelled() {
-                return Ok(false);
+                Turn::Look if self.observer.cancelled() => return Ok(false),
+                Turn::Look => {}
             }
         }
-        let all = early.is_empty() && !context.stop.load(Ordering::Relaxed);
+        let all = games.is_empty() && !context.stop.load(Ordering::Relaxed);
         let totals = &self.store.report().totals;
         match self.last {
             // As many as there were.
@@ -194,14 +152,14 @@ impl Writer<'_> {
         }
     }
 
-    fn one(&mut self, context: &Context<'_>, work: worker::Work) -> Result<()> {
+    fn one(&mut self, context: &Context<'_>, work: Work) -> Result<()> {
         let game = self.store.report().next_game;
         let (entry, records) = match work {
-            worker::Work::Game { line, records } => {
+            Work::Game { line, records } => {
                 self.faults_in_a_row = 0;
                 (Entry::Game(line), records)
             }
-            worker::Work::Fault(fault) => {
+            Work::Fault(fault) => {
                 self.faults_in_a_row += 1;
                 self.store.log(game, &fault)?;
                 self.observer.fault(game, &fault);
@@ -215,41 +173,6 @@ impl Writer<'_> {
         match self.last.take_if(|_| self.faults_in_a_row >= context.options.max_faults.max(1)) {
             Some(last) => Err(Error::NeverWorks { faults: self.faults_in_a_row, last: Box::new(last) }),
             None => Ok(()),
-        }
-    }
-}
-
-/// Holds back games that are far ahead of the first one that is not yet written: they would pile up in memory.
-#[derive(Debug)]
-struct Gate {
-    written: Mutex<u64>,
-    moved: Condvar,
-    window: u64,
-}
-
-impl Gate {
-    fn new(written: u64, workers: usize) -> Self {
-        // Some ten games' worth of waiting for each worker, at about 10 KB a game.
-        let window = 64 + 16 * workers as u64;
-        Self { written: Mutex::new(written), moved: Condvar::new(), window }
-    }
-
-    fn open(&self, next: u64) {
-        *self.written.lock().unwrap_or_else(PoisonError::into_inner) = next;
-        self.moved.notify_all();
-    }
-
-    /// Has everyone look whether the run stops. Under the lock, so that nobody who has just looked falls asleep.
-    fn wake(&self) {
-        let _written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        self.moved.notify_all();
-    }
-
-    /// Waits until the game may be played, or the run stops.
-    fn pass(&self, game: u64, stop: &AtomicBool) {
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        while game >= *written + self.window && !stop.load(Ordering::Relaxed) {
-            written = self.moved.wait(written).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }

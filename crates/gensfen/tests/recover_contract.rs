@@ -3,7 +3,7 @@
 mod games;
 
 use games::{Ear, fake, judge, play};
-use manaka_gensfen::{Ending, Error, Options, Outcome, run};
+use manaka_gensfen::{Ending, Error, Options, Outcome, RunError, run};
 use std::fs;
 use std::path::Path;
 
@@ -131,7 +131,7 @@ fn another_layout_or_no_source_is_an_error() {
     options.layout.candidates = 6;
     let dir = tempfile::tempdir().unwrap();
     let error = run(&options, dir.path(), &()).unwrap_err();
-    assert!(matches!(&error, Error::Mismatch { key, .. } if key == "layout"), "{error}");
+    assert!(matches!(&error, Error::Run(RunError::Mismatch { key, .. }) if key == "layout"), "{error}");
     let empty = tempfile::tempdir().unwrap();
     let error = run(&recovery(empty.path()), dir.path(), &()).unwrap_err().to_string();
     assert!(error.contains(".psv"), "{error}");

@@ -4,7 +4,7 @@ mod games;
 
 use games::{Ear, fake, judge, play};
 use manaka_core::Packed;
-use manaka_gensfen::{Error, Options, run};
+use manaka_gensfen::{Error, Options, RunError, run};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -116,7 +116,7 @@ fn a_cancelled_run_goes_on_when_it_is_resumed() {
     judge(dir.path(), &options);
 
     let error = run(&options, dir.path(), &()).unwrap_err();
-    assert!(matches!(error, Error::Exists(_)), "{error}");
+    assert!(matches!(error, Error::Run(RunError::Exists(_))), "{error}");
     let resumed = Options { resume: true, workers: 2.try_into().unwrap(), ..options.clone() };
     let ear = Ear::default();
     let report = run(&resumed, dir.path(), &ear).unwrap();
@@ -147,7 +147,7 @@ fn a_finished_run_can_be_made_longer_and_not_changed() {
     options.play.max_ply = 40;
     options.engine.command.args = vec!["mode=nameless".to_owned()];
     let error = run(&options, dir.path(), &()).unwrap_err();
-    assert!(matches!(error, Error::Mismatch { .. }), "{error}");
+    assert!(matches!(error, Error::Run(RunError::Mismatch { .. })), "{error}");
 }
 
 #[test]

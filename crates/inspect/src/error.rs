@@ -31,6 +31,21 @@ pub enum Error {
     /// A corpus file is malformed where its figures were wanted.
     #[error(transparent)]
     Corpus(manaka_corpus::Error),
+    /// A file that is called Parquet and is not.
+    #[error(
+        "{}: not a Parquet file: its {len} bytes begin with \"{}\" and end with \"{}\", where both should be \"PAR1\"",
+        path.display(), first.escape_ascii(), last.escape_ascii()
+    )]
+    NotParquet {
+        /// The file.
+        path: PathBuf,
+        /// How long it is.
+        len: u64,
+        /// Its first bytes, four unless it has fewer.
+        first: Vec<u8>,
+        /// Its last bytes, as many.
+        last: Vec<u8>,
+    },
     /// Raw records whose layout cannot be told.
     #[error(transparent)]
     Psv(manaka_corpus::FromPsvError),

@@ -1,12 +1,12 @@
-//! What a file is, told by its content and never by its name.
+//! What a file is, told by its content. Where that is nothing known, the name says what it should have been.
 
 use crate::error::{Error, Result};
-use manaka_core::inputs::STREAM_SUFFIXES;
+use manaka_core::inputs::{PARQUET_SUFFIXES, STREAM_SUFFIXES};
 use manaka_core::stream::MAGIC;
 use manaka_corpus::{self as corpus, CorpusFile};
 use manaka_pack::shard::{COLUMNS, ShardReader};
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 /// The first and last four bytes of every Parquet file.
@@ -50,17 +50,33 @@ impl Kind {
     }
 
     /// What a file is, by its content; and its length in bytes.
+    ///
+    /// # Errors
+    /// [`Error::NotParquet`] for what is called Parquet and is not; [`Error::Io`].
     pub fn of(path: &Path) -> Result<(Self, u64)> {
-        let file = File::open(path).map_err(Error::io(path))?;
+        let mut file = File::open(path).map_err(Error::io(path))?;
         let len = file.metadata().map_err(Error::io(path))?.len();
-        let mut first = Vec::new();
-        file.take(4).read_to_end(&mut first).map_err(Error::io(path))?;
+        let mut four = |at| {
+            let mut bytes = Vec::new();
+            file.seek(SeekFrom::Start(at))?;
+            (&mut file).take(4).read_to_end(&mut bytes).map(|_| bytes)
+        };
+        let first = four(0).map_err(Error::io(path))?;
         let kind = match first.as_slice() {
-            b"PAR1" => Self::of_parquet(path),
-            // stream.md §7: a zstd frame or a skippable one. An empty file is a stream that says so.
-            [] | [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Stream,
+            // stream.md §7: a zstd frame or a skippable one.
+            [0x28, 0xB5, 0x2F, 0xFD] | [0x50..=0x5F, 0x2A, 0x4D, 0x18] => Self::Stream,
             first if first == MAGIC => Self::Stream,
-            // What begins as nothing known is taken for what it is called, so that its reader says what is wrong.
+            // What is nothing known is taken for what it is called, so that it is said what is wrong.
+            _ if named(path, PARQUET_SUFFIXES) => {
+                let last = four(len.saturating_sub(4)).map_err(Error::io(path))?;
+                if first != PARQUET_MAGIC || last != PARQUET_MAGIC {
+                    return Err(Error::NotParquet { path: path.to_owned(), len, first, last });
+                }
+                Self::of_parquet(path)
+            }
+            b"PAR1" => Self::of_parquet(path),
+            // An empty file is a stream that says so.
+            [] => Self::Stream,
             _ if named(path, STREAM_SUFFIXES) => Self::Stream,
             _ => Self::Psv,
         };

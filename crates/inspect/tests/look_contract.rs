@@ -135,6 +135,44 @@ fn boards_of_corpora_and_raw_records_come_with_the_move_before() {
 }
 
 #[test]
+fn a_file_that_is_called_parquet_and_is_not_is_told_so_by_all_that_show_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(corpus()).unwrap();
+    let said = |name: &str, bytes: &[u8]| {
+        let path = file(dir.path(), name, bytes);
+        let told = info(&path).unwrap_err().to_string();
+        let paths = [path.clone()];
+        let printed = cat(&paths, &CatOptions::default(), &mut Vec::new(), &()).unwrap_err().to_string();
+        let shown = view(&path, 0, "").err().unwrap().to_string();
+        let options = manaka_inspect::StatOptions::new(std::num::NonZeroUsize::MIN);
+        let counted = manaka_inspect::stat(&paths, &options, &()).unwrap_err().to_string();
+        assert_eq!([&printed, &shown, &counted], [&told; 3]);
+        told.strip_prefix(&format!("{}: ", path.display())).unwrap().to_owned()
+    };
+    let ends = |len: usize, first: &str, last: &str| {
+        format!(
+            "not a Parquet file: its {len} bytes begin with \"{first}\" and end with \"{last}\", \
+             where both should be \"PAR1\""
+        )
+    };
+    assert_eq!(said("page.parquet", b"<html>404</html>\n"), ends(17, "<htm", "ml>\\n"));
+    assert_eq!(said("empty.parquet", b""), ends(0, "", ""));
+    assert_eq!(said("short.parquet", &[0x9A, 0]), ends(2, "\\x9a\\x00", "\\x9a\\x00"));
+    // As long as records of raw PSV, and of nothing.
+    assert_eq!(said("zeros.parquet", &[0; 400]), ends(400, "\\x00\\x00\\x00\\x00", "\\x00\\x00\\x00\\x00"));
+    assert_eq!(
+        said("tail.parquet", &[&[0; 8], &whole[8..]].concat()),
+        ends(whole.len(), "\\x00\\x00\\x00\\x00", "PAR1")
+    );
+    assert_eq!(said("cut.parquet", &[&whole[..100], b"tail"].concat()), ends(104, "PAR1", "tail"));
+    assert!(said("magic.parquet", b"PAR1").contains("too small"));
+    // What it is shows in its content where that is something known.
+    let stream = manaka_core::stream::Header::new(manaka_core::Conventions::TEACHER).encode();
+    let stream = file(dir.path(), "stream.parquet", &stream);
+    assert!(matches!(info(&stream), Ok(Info::Stream(_))));
+}
+
+#[test]
 fn corpora_and_raw_records_are_told_about() {
     let dir = tempfile::tempdir().unwrap();
     let Info::Corpus(told) = info(&corpus()).unwrap() else { unreachable!("no corpus") };

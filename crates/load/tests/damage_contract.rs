@@ -9,7 +9,7 @@ use naive::outs;
 use parquet::file::metadata::{
     FileMetaData, ParquetMetaData, ParquetMetaDataBuilder, ParquetMetaDataReader, ParquetMetaDataWriter,
 };
-use shards::{Row, Shard, rows};
+use shards::{Row, Shard, rows, shard};
 use std::fs;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -47,7 +47,7 @@ fn names(error: &Error, path: &Path) {
 
 fn good(dir: &Path) -> (PathBuf, Vec<Row>) {
     let rows = rows(60, 5);
-    (Shard::new(false, rows.clone(), 25).write(dir.join("a.parquet")), rows)
+    (shard(false, rows.clone(), 25).write(dir.join("a.parquet")), rows)
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_is_no_shard_is_an_error_that_says_why() {
     fs::write(&path, vec![b'x'; 5000]).unwrap();
     names(&load(&path, 1).unwrap_err(), &path);
 
-    let shard = Shard::new(false, rows(20, 1), 20);
+    let shard = shard(false, rows(20, 1), 20);
     type Change = fn(String) -> String;
     let changes: [(Change, &str); 4] = [
         (|schema| schema.replace("value_q", "value"), "columns"),
@@ -163,7 +163,7 @@ fn what_is_no_shard_is_an_error_that_says_why() {
 #[test]
 fn a_shard_without_rows_is_part_of_a_set_and_a_set_without_rows_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
-    let empty = Shard::new(false, Vec::new(), 25).write(dir.path().join("empty.parquet"));
+    let empty = shard(false, Vec::new(), 25).write(dir.path().join("empty.parquet"));
     let set = ShardSet::open(std::slice::from_ref(&empty)).unwrap();
     assert_eq!((set.rows(), set.shards().len()), (0, 1));
     let error = Loader::new(vec![set.into()], Options::default()).err().unwrap();
@@ -191,7 +191,7 @@ fn shards_of_other_conventions_are_refused_with_both_files_the_key_and_both_valu
         ("eval_coef", "1200", "1512.173"),
         ("fv_scale", "16", "0"),
     ] {
-        let shard = Shard::new(false, rows(9, 2), 25).with(key, value);
+        let shard = shard(false, rows(9, 2), 25).with(key, value);
         let second = shard.write(dir.path().join("b.parquet"));
         let error = ShardSet::open(&[first.clone(), second.clone()]).err().unwrap();
         assert!(matches!(error, Error::Conflict { .. }));
@@ -200,10 +200,10 @@ fn shards_of_other_conventions_are_refused_with_both_files_the_key_and_both_valu
         let text = error.to_string();
         assert!(text.contains(&format!("{key} is {was} in one and {value} in the other")), "{text}");
     }
-    let visits = Shard::new(true, rows(9, 2), 25).write(dir.path().join("b.parquet"));
+    let visits = shard(true, rows(9, 2), 25).write(dir.path().join("b.parquet"));
     let error = ShardSet::open(&[first.clone(), visits]).err().unwrap();
     assert!(error.to_string().contains("policy_source"), "{error}");
-    let shard = Shard::new(false, rows(9, 2), 25).with("writer", "another 7");
+    let shard = shard(false, rows(9, 2), 25).with("writer", "another 7");
     assert!(ShardSet::open(&[first, shard.write(dir.path().join("b.parquet"))]).is_ok());
 }
 
@@ -286,7 +286,7 @@ fn a_row_that_cannot_be_is_an_error_with_its_place_and_what_is_wrong() {
     let fault = |change: &dyn Fn(&mut Row)| {
         let mut rows = rows(60, 5);
         change(&mut rows[41]);
-        let path = Shard::new(false, rows, 25).write(path.clone());
+        let path = shard(false, rows, 25).write(path.clone());
         let error = load(&path, 2).unwrap_err();
         names(&error, &path);
         match error {

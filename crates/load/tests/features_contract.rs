@@ -175,7 +175,7 @@ fn shards_as_pack_writes_them_are_loaded_row_by_row() {
                     value_z: 0.0,
                     value_q: rows.value_q[row],
                     weight: rows.weight[row],
-                    candidates: rows.mv[part.clone()].iter().copied().zip(rows.prob[part].to_vec()).collect(),
+                    candidates: part.map(|at| (rows.mv[at], rows.prob[at], None)).collect(),
                 };
                 let out = naive::expected(&row, false, FeatureSet::PlanesBits, PolicyTarget::Sparse);
                 wanted.push(naive::Out { value: row.value_q, weight: row.weight as f32, ..out });

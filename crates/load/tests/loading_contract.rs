@@ -8,7 +8,7 @@ use manaka_load::{
     PolicyTarget, RawColumns, SetEnd, ShardSet, Source, WeightMode,
 };
 use naive::{Out, expected, outs};
-use shards::{Row, Shard, directory, rows};
+use shards::{Row, directory, rows, shard};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
@@ -334,7 +334,7 @@ fn an_epoch_may_be_left_and_another_begun_at_any_time() {
 fn values_are_the_movers_whatever_the_shard_says_and_weights_are_as_asked() {
     let temp = tempfile::tempdir().unwrap();
     let rows = rows(80, 3);
-    let shard = Shard::new(true, rows.clone(), 30).with("pov", "black");
+    let shard = shard(true, rows.clone(), 30).with("pov", "black");
     let path = shard.write(temp.path().join("black.parquet"));
     for (blend, weight) in [
         (0.0, WeightMode::Stored),

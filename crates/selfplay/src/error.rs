@@ -2,8 +2,7 @@
 
 use manaka_core::stream;
 use manaka_corpus::book::BookError;
-use std::io;
-use std::path::{Path, PathBuf};
+use manaka_runs::Error as RunError;
 
 /// The result of this crate's operations.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -24,15 +23,6 @@ impl EvaluatorError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The system refused a file.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        error: io::Error,
-    },
     /// Options that make no sense.
     #[error("{0}")]
     Option(String),
@@ -53,46 +43,10 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
-    /// The directory holds a run, and nobody said to go on with it.
-    #[error("{}: holds a run already; resume it, or choose another directory", .0.display())]
-    Exists(PathBuf),
-    /// Another run has the directory.
-    #[error("{}: another run is writing here", .0.display())]
-    Busy(PathBuf),
-    /// The run in the directory was played with other settings.
-    #[error("{}: {key} was {there} in this run and is {here} now; one run has one setting", path.display())]
-    Mismatch {
-        /// The file that states them.
-        path: PathBuf,
-        /// The setting.
-        key: String,
-        /// What it was.
-        there: String,
-        /// What it is now.
-        here: String,
-    },
-    /// A file of the run is not what this crate writes.
-    #[error("{}: {reason}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
     /// The stream cannot be written.
     #[error(transparent)]
     Stream(#[from] stream::Error),
-    /// A thread of the run died.
-    #[error("a worker thread failed")]
-    Worker,
-}
-
-impl Error {
-    pub(crate) fn io(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
-        move |error| Self::Io { path: path.to_owned(), error }
-    }
-
-    pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
-        Self::Damaged { path: path.to_owned(), reason: reason.into() }
-    }
+    /// What can end any run: its directory, a file, a thread.
+    #[error(transparent)]
+    Run(#[from] RunError),
 }

@@ -50,6 +50,7 @@ pub use estimate::{Estimate, estimate};
 pub use evaluator::{Evaluator, Evaluators, Identity, Replies, Reply, ReplyMut, Request, Uniform};
 pub use game::Shogi;
 pub use kp::Kp256;
+pub use manaka_runs::Error as RunError;
 pub use options::{Openings, Options, Resign};
 pub use report::{GameLine, Live, Observer, Report, Totals};
 pub use run::{DATA, JOURNAL, REPORT, run};

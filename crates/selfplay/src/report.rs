@@ -3,6 +3,7 @@
 use crate::ending::{Ending, Winner};
 use crate::evaluator::Identity;
 use crate::playing::Finished;
+use manaka_runs::hash;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,11 +57,6 @@ impl GameLine {
             xxh3: hash(bytes),
         }
     }
-}
-
-/// XXH3-64 in hexadecimal.
-pub(crate) fn hash(bytes: &[u8]) -> String {
-    format!("{:016x}", xxhash_rust::xxh3::xxh3_64(bytes))
 }
 
 /// What came of all games up to now.

@@ -1,11 +1,9 @@
 //! A whole run: workers play, one thread writes what they bring in the order of the games.
 
-mod numbers;
 mod settings;
 mod store;
 mod worker;
 
-pub(crate) use numbers::window;
 pub use store::{DATA, JOURNAL, REPORT};
 
 use crate::error::{Error, Result};
@@ -13,18 +11,18 @@ use crate::evaluator::Evaluators;
 use crate::options::Options;
 use crate::report::{Live, Observer, Report};
 use manaka_corpus::book::Book;
-use numbers::Numbers;
-use std::collections::BTreeMap;
+use manaka_runs::{Error as RunError, Found, InOrder, Numbers, Turn, on_threads};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
-use std::time::Duration;
-use store::Store;
+use std::sync::mpsc::Receiver;
+use store::{KIND, Store};
 use worker::{Brought, Context, OpeningOrder};
 
-/// How often the writer looks whether the run was cancelled.
-const LOOK: Duration = Duration::from_millis(100);
+/// How many games may be begun behind the first that is not written. A game's records are 20 to 200 KB, and some games
+/// last several times as long as others.
+pub(crate) const fn window(in_play: u64) -> u64 {
+    64 + 4 * in_play
+}
 
 /// Plays games into a directory, which is created if it is not there, and returns the report that it leaves there.
 ///
@@ -41,7 +39,8 @@ pub fn run(
     observer: &dyn Observer,
 ) -> Result<Report> {
     options.check()?;
-    Store::check(out, options.resume)?;
+    let found = if options.resume { Found::Resume } else { Found::Refuse };
+    KIND.check(out, found)?;
     let book = match &options.openings.book {
         Some(path) => Book::read(path, options.max_ply)?,
         None => Book::startpos()?,
@@ -52,58 +51,31 @@ pub fn run(
     let identity = evaluators.identity();
     let settings = settings::settings(options, &identity, &openings);
 
-    let (mut store, notes) = Store::open(out, options.resume, settings, options.games, options.sync)?;
+    let (mut store, notes) = Store::open(out, found, settings, options.games, options.sync)?;
     notes.iter().for_each(|note| observer.notice(note));
     observer.begin(&identity, options.games, &store.report().totals);
     let context = Context {
         options,
         evaluators,
         openings,
-        numbers: Numbers::new(store.next(), options.games, in_play as u64),
+        numbers: Numbers::new(store.next(), options.games, window(in_play as u64)),
         halted: AtomicBool::new(false),
         positions: AtomicU64::new(0),
         evaluations: AtomicU64::new(0),
     };
-    match on_workers(&context, |brought| write(&mut store, observer, &context, brought)) {
+    let written = on_threads(
+        0..options.threads.get(),
+        || context.halt(),
+        |_, brought| context.work(brought),
+        |brought| write(&mut store, observer, &context, brought),
+    )
+    .unwrap_or(Err(RunError::Worker.into()));
+    match written {
         Ok(()) => store.finish(),
         Err(error) => {
             // The error is the news; that the last games could not be brought to disk as well changes nothing.
             let _ = store.sync();
             Err(error)
-        }
-    }
-}
-
-/// Runs the workers, and `write` on this thread for what they bring.
-fn on_workers(context: &Context<'_>, write: impl FnOnce(&Receiver<Brought>) -> Result<()>) -> Result<()> {
-    let (sender, receiver) = channel();
-    thread::scope(|scope| {
-        let handles: Vec<_> = (0..context.options.threads.get())
-            .map(|_| {
-                let sender = sender.clone();
-                scope.spawn(move || {
-                    let _alarm = Alarm(context);
-                    context.work(&sender);
-                })
-            })
-            .collect();
-        drop(sender);
-        let written = write(&receiver);
-        // Everything was brought, or nothing more is wanted.
-        drop(receiver);
-        context.halt();
-        let joined: Vec<_> = handles.into_iter().map(thread::ScopedJoinHandle::join).collect();
-        if joined.iter().any(Result::is_err) { Err(Error::Worker) } else { written }
-    })
-}
-
-/// Stops the others when a worker panics: they would wait for its game.
-struct Alarm<'c, 'r>(&'c Context<'r>);
-
-impl Drop for Alarm<'_, '_> {
-    fn drop(&mut self) {
-        if thread::panicking() {
-            self.0.halt();
         }
     }
 }
@@ -115,28 +87,26 @@ fn write(
     context: &Context<'_>,
     brought: &Receiver<Brought>,
 ) -> Result<()> {
-    let mut early = BTreeMap::new();
-    loop {
-        match brought.recv_timeout(LOOK) {
-            Ok(game) => {
+    for turn in InOrder::new(brought, store.next()) {
+        match turn {
+            Turn::Take(game) => {
                 let (line, records) = game?;
-                early.insert(line.game, (line, records));
+                store.append(&line, &records)?;
+                context.numbers.written(store.next());
+                observer.game(&line, &store.report().totals);
             }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
-        }
-        while let Some((line, records)) = early.remove(&store.next()) {
-            store.append(&line, &records)?;
-            context.numbers.written(store.next());
-            observer.game(&line, &store.report().totals);
-        }
-        store.sync_in_time()?;
-        let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let live = Live { positions: count(&context.positions), evaluations: count(&context.evaluations) };
-        observer.tick(live, &store.report().totals);
-        if observer.cancelled() {
-            // Games in play are finished: the last that was begun has all before it.
-            context.numbers.close();
+            Turn::Look => {
+                store.sync_in_time()?;
+                let count = |count: &AtomicU64| count.load(Ordering::Relaxed);
+                let live =
+                    Live { positions: count(&context.positions), evaluations: count(&context.evaluations) };
+                observer.tick(live, &store.report().totals);
+                if observer.cancelled() {
+                    // Games in play are finished: the last that was begun has all before it.
+                    context.numbers.close();
+                }
+            }
         }
     }
+    Ok(())
 }

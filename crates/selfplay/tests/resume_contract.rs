@@ -3,7 +3,7 @@
 mod games;
 
 use games::{Opinions, bytes, games, gumbel, play};
-use manaka_selfplay::{DATA, Error, GameLine, JOURNAL, Observer, Options, REPORT, Totals, run};
+use manaka_selfplay::{DATA, Error, GameLine, JOURNAL, Observer, Options, REPORT, RunError, Totals, run};
 use std::cell::{Cell, RefCell};
 use std::fs::{self, OpenOptions};
 use std::path::Path;
@@ -109,7 +109,7 @@ fn a_run_is_not_overwritten_mixed_or_shared() {
     let (_, dir) = play(&options, &Opinions::default());
     let before = bytes(dir.path());
     let again = |options: &Options| run(options, &Opinions::default(), dir.path(), &()).unwrap_err();
-    assert!(matches!(again(&options), Error::Exists(_)));
+    assert!(matches!(again(&options), Error::Run(RunError::Exists(_))));
     let other = Options { resume: true, seed: 9, ..options.clone() };
     let error = again(&other);
     assert!(error.to_string().contains("seed was 1 in this run and is 9 now"), "{error}");
@@ -118,7 +118,7 @@ fn a_run_is_not_overwritten_mixed_or_shared() {
     assert!(error.to_string().contains("evaluator.name was \"opinions\""), "{error}");
     let journal = fs::File::open(dir.path().join(JOURNAL)).unwrap();
     journal.lock().unwrap();
-    assert!(matches!(again(&Options { resume: true, ..options }), Error::Busy(_)));
+    assert!(matches!(again(&Options { resume: true, ..options }), Error::Run(RunError::Busy(_))));
     assert!(bytes(dir.path()) == before);
 }
 

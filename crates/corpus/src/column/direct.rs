@@ -2,8 +2,9 @@
 //!
 //! Nearly all corpora have no others. The parquet crate's reader is the slow twin, and reads whatever else there is.
 
-use super::{bad_levels, ends_early, goes_on, widen_32, widen_64};
+use super::{bad_levels, ends_early, goes_on, too_many, widen_32, widen_64};
 use crate::error::Cause;
+use crate::file::STEP_LEVELS;
 use crate::rows::{Ints, Lists, Nullable, Texts};
 use crate::schema::{Leaf, Signedness};
 use bytes::Bytes;
@@ -247,13 +248,14 @@ impl<V: Values> Direct<V> {
         Ok(())
     }
 
-    /// Reads `rows` rows of a list column.
+    /// Reads `rows` rows of a list column, no more of them than a step has.
     pub(super) fn lists(&mut self, rows: usize, out: &mut Lists<V::Out>) -> Result<(), Cause> {
         let [list_present, element_present, value] =
             [self.leaf.list_present, self.leaf.element_present, self.leaf.value]
                 .map(|level| u32::from(level.unsigned_abs()));
         let end = out.spans.len() + rows;
         let before = out.spans.len();
+        let mut room = STEP_LEVELS;
         loop {
             if !self.page()? {
                 return if out.spans.len() == end { Ok(()) } else { Err(ends_early()) };
@@ -261,9 +263,10 @@ impl<V: Values> Direct<V> {
             let page = &mut self.page;
             if self.ahead.is_none() {
                 // Most lists have elements, and none is null.
-                let most = page.def.run_of(value, &page.bytes).min(page.left);
+                let most = page.def.run_of(value, &page.bytes).min(page.left).min(room);
                 let (taken, done) = page.stretch(most, out, before, end)?;
                 self.push(taken, &mut out.elements)?;
+                room -= taken;
                 if done {
                     self.ahead = Some(0);
                     return Ok(());
@@ -282,6 +285,7 @@ impl<V: Values> Direct<V> {
                 return Ok(());
             }
             page.left -= 1;
+            room = room.checked_sub(1).ok_or_else(too_many)?;
             let def = page.def.next(&page.bytes).ok_or_else(bad_levels)?;
             let at = out.elements.count();
             if rep == 0 {

@@ -1,33 +1,14 @@
 //! A network of noise, and random games.
 #![allow(dead_code, reason = "each test uses its part")]
 
+#[path = "../../../core/tests/draws/mod.rs"]
+mod draws;
+
+pub use draws::Draw;
 use manaka_core::{Move16, Packed};
 use manaka_eval::Net;
 use manaka_shogi::Board;
 use std::sync::LazyLock;
-
-/// splitmix64.
-pub struct Draw(pub u64);
-
-impl Draw {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ z >> 31
-    }
-
-    /// Below `bound`.
-    pub fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % bound as u64).unwrap()
-    }
-
-    /// From `-bound` to `bound`.
-    pub fn around(&mut self, bound: i64) -> i64 {
-        i64::try_from(self.next() % (2 * bound as u64 + 1)).unwrap() - bound
-    }
-}
 
 /// A network of noise: activations of all sizes, outputs of both signs.
 pub static NOISE: LazyLock<Net> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! Everything that reaches the data, as the report states it, and the comparison of two such statements.
+//! Everything that reaches the data, as the report states it.
 
 use crate::game::Book;
 use crate::options::{EngineLife, Limit, Options, UnknownOption};
@@ -7,7 +7,7 @@ use manaka_corpus::psv::{Layout, LayoutText};
 use serde_json::{Value, json};
 
 /// What may differ between the parts of one run: where things lie, and how long is waited. By its path of keys.
-const FREE: [&str; 4] = ["engine.program", "engine.timeouts", "openings.book", "recover_from"];
+pub(crate) const FREE: [&str; 4] = ["engine.program", "engine.timeouts", "openings.book", "recover_from"];
 
 pub(crate) fn settings(options: &Options, engine: &Identity, book: &Book) -> Value {
     let asked = &options.engine;
@@ -77,49 +77,11 @@ pub(crate) fn layout(layout: &Layout) -> Value {
     })
 }
 
-/// A setting that differs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Difference {
-    pub key: String,
-    pub there: String,
-    pub here: String,
-}
-
-/// The first setting, in the order of the keys, in which two runs differ so that they are not one.
-pub(crate) fn difference(there: &Value, here: &Value) -> Option<Difference> {
-    compare(String::new(), there, here)
-}
-
-fn compare(key: String, there: &Value, here: &Value) -> Option<Difference> {
-    if FREE.contains(&key.as_str()) {
-        return None;
-    }
-    if let (Value::Object(a), Value::Object(b)) = (there, here) {
-        let keys: std::collections::BTreeSet<_> = a.keys().chain(b.keys()).collect();
-        return keys.into_iter().find_map(|name| {
-            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-            let absent = Value::Null;
-            compare(key, a.get(name).unwrap_or(&absent), b.get(name).unwrap_or(&absent))
-        });
-    }
-    (!same(there, here)).then(|| Difference { key, there: there.to_string(), here: here.to_string() })
-}
-
-/// A fraction may lose its last bit on its way through a file.
-fn same(there: &Value, here: &Value) -> bool {
-    match (there, here) {
-        (Value::Number(a), Value::Number(b)) if a.is_f64() && b.is_f64() => {
-            let (a, b) = (a.as_f64().unwrap_or(f64::NAN), b.as_f64().unwrap_or(f64::NAN));
-            (a - b).abs() <= 4.0 * f64::EPSILON * a.abs()
-        }
-        _ => there == here,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::game::Book;
+    use manaka_runs::difference;
 
     fn of(options: &Options) -> Value {
         let value = settings(options, &Identity::default(), &Book::startpos().unwrap());
@@ -132,11 +94,11 @@ mod tests {
         let mut options = Options::new("engine".parse().unwrap(), 10);
         options.play.random_move = 0.123_456_789_012_345_68;
         let first = of(&options);
-        assert_eq!(difference(&first, &of(&options)), None);
+        assert_eq!(difference(&first, &of(&options), &FREE), None);
         let key = |change: &dyn Fn(&mut Options)| {
             let mut changed = options.clone();
             change(&mut changed);
-            difference(&first, &of(&changed)).map(|found| (found.key, found.there, found.here))
+            difference(&first, &of(&changed), &FREE).map(|found| (found.key, found.there, found.here))
         };
         let found =
             |key: &str, there: &str, here: &str| Some((key.to_owned(), there.to_owned(), here.to_owned()));

@@ -7,13 +7,14 @@
 use crate::ending::{Ending, Outcome};
 use crate::error::{Error, Result};
 use crate::game::Start;
-use crate::report::{Entry, GameLine};
+use crate::report::{Entry, GameLine, Report};
 use crate::run::settings;
-use crate::run::store::{DATA, JOURNAL, Journal, REPORT, read_report};
+use crate::run::store::{DATA, JOURNAL, Journal, KIND, REPORT};
 use manaka_core::inputs;
 use manaka_core::stream::opens_game;
 use manaka_core::{Move16, Packed};
 use manaka_corpus::psv::{Layout, Reader, Record, SUFFIXES};
+use manaka_runs::Error as RunError;
 use manaka_shogi::{Board, Repetition, Verdict};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -51,19 +52,19 @@ pub(crate) enum Plan {
 impl Source {
     /// Opens a directory: that of a run, or one that holds raw files of this layout.
     pub(crate) fn open(dir: &Path, layout: Layout) -> Result<Self> {
-        if dir.join(REPORT).try_exists().map_err(Error::io(dir))? {
-            let report = read_report(dir)?;
+        if dir.join(REPORT).try_exists().map_err(RunError::io(dir))? {
+            let report: Report = KIND.read_report(dir)?;
             let (there, here) = (&report.settings["layout"], settings::layout(&layout));
             if *there != here {
-                return Err(Error::Mismatch {
+                return Err(Error::Run(RunError::Mismatch {
                     path: dir.join(REPORT),
                     key: "layout".to_owned(),
                     there: there.to_string(),
                     here: here.to_string(),
-                });
+                }));
             }
             let path = dir.join(JOURNAL);
-            let journal = Journal::new(File::open(&path).map_err(Error::io(&path))?);
+            let journal = Journal::new(File::open(&path).map_err(RunError::io(&path))?);
             return Ok(Self {
                 files: [dir.join(DATA)].into(),
                 layout,
@@ -91,7 +92,7 @@ impl Source {
     /// The records that the journal says belong to it.
     fn next_listed(&mut self) -> Result<Option<SourceGame>> {
         while let Some((path, journal)) = &mut self.journal {
-            let line = match journal.next().map_err(Error::io(path))? {
+            let line = match journal.next().map_err(RunError::io(path))? {
                 None => break,
                 Some((Entry::Dropped { .. }, _)) => continue,
                 Some((Entry::Game(line), _)) => line,
@@ -103,7 +104,7 @@ impl Source {
                     None => {
                         let path = self.journal.as_ref().map_or(Path::new(JOURNAL), |(path, _)| path);
                         let reason = format!("game {} has more records than {DATA}", line.game);
-                        return Err(Error::damaged(path, reason));
+                        return Err(RunError::damaged(path, reason).into());
                     }
                 }
             }

@@ -3,17 +3,15 @@
 //! A game is data first and a line of the journal then; what the journal does not know was never written. The report is
 //! replaced when both are on disk, and says how far that is; behind that point each game is proved by its hash.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::fault::Fault;
 use crate::report::{Entry, GameLine, Report, Totals};
-use crate::run::settings::difference;
-use manaka_core::whole_file::{Existing, WholeFile};
+use crate::run::settings;
+use manaka_runs::{Error as RunError, Found, Kind, Lines, RunDir, Stopwatch, hash, rate, rounded};
 use serde_json::Value;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::time::Instant;
-use xxhash_rust::xxh3::xxh3_64;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
 
 /// The records, in the directory of a run.
 pub const DATA: &str = "games.psv";
@@ -24,54 +22,33 @@ pub const REPORT: &str = "gensfen.json";
 /// Faults with the last lines of the engine.
 pub const FAULTS: &str = "faults.log";
 
+/// The directories of this producer.
+pub(crate) const KIND: Kind = Kind {
+    data: DATA,
+    journal: JOURNAL,
+    report: REPORT,
+    format: Report::FORMAT,
+    version: Report::VERSION,
+    free: &settings::FREE,
+};
+
 /// Bytes of the longest line of a journal: a game of 65535 records, and as much again.
 const LINE: u64 = 1 << 20;
 
 /// An open run.
 #[derive(Debug)]
 pub(crate) struct Store {
-    dir: PathBuf,
+    dir: RunDir,
     data: File,
-    journal: File,
     faults: Option<File>,
     report: Report,
     /// Games since the last sync.
     unsynced: u64,
     sync_games: u64,
-    started: Instant,
-    seconds_before: f64,
-}
-
-/// What is done about a run that is there already.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Found {
-    Refuse,
-    Resume,
-}
-
-/// The lock goes with the run, even while a process that is just being started still holds a copy of the file.
-impl Drop for Store {
-    fn drop(&mut self) {
-        // It would go with the last copy of the file anyway.
-        let _ = self.journal.unlock();
-    }
+    time: Stopwatch,
 }
 
 impl Store {
-    /// Fails early when there is a run that shall not be resumed.
-    pub(crate) fn check(dir: &Path, found: Found) -> Result<()> {
-        if found == Found::Refuse {
-            for name in [REPORT, JOURNAL, DATA] {
-                let path = dir.join(name);
-                let size = fs::metadata(&path).map(|meta| meta.len());
-                if size.is_ok_and(|size| size > 0) {
-                    return Err(Error::Exists(dir.to_owned()));
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Opens or creates a run. Returns what had to be cut off.
     pub(crate) fn open(
         dir: &Path,
@@ -80,44 +57,16 @@ impl Store {
         games: Option<u64>,
         sync_games: u64,
     ) -> Result<(Self, Vec<String>)> {
-        fs::create_dir_all(dir).map_err(Error::io(dir))?;
-        let open = |name: &str| {
-            let path = dir.join(name);
-            let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-            file.map_err(Error::io(&path))
-        };
-        let mut notes = Vec::new();
-        let mut journal = open(JOURNAL)?;
-        match journal.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
-                notes.push(
-                    "the file system knows no locks: see to it that no other run writes here".to_owned(),
-                );
+        let (dir, mut notes) = KIND.claim(dir, found)?;
+        let report = dir.report::<Report>(&settings)?;
+        let mut data = dir.data()?;
+        let report = match report {
+            Some(report) => {
+                let mut report = Report { settings, games, complete: false, ..report };
+                recover(&dir, &mut data, &mut report, &mut notes)?;
+                report
             }
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(dir.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&dir.join(JOURNAL))(error)),
-        }
-        Self::check(dir, found)?;
-        let mut data = open(DATA)?;
-        let path = dir.join(REPORT);
-        let report = if path.try_exists().map_err(Error::io(&path))? {
-            let report = read_report(dir)?;
-            if let Some(found) = difference(&report.settings, &settings) {
-                return Err(Error::Mismatch { path, key: found.key, there: found.there, here: found.here });
-            }
-            let (next_game, totals) = (report.next_game, report.totals.clone());
-            let mut report = Report { settings, games, next_game, totals, complete: false, ..report };
-            recover(dir, &mut data, &mut journal, &mut report, &mut notes)?;
-            report
-        } else {
-            for (name, file) in [(DATA, &data), (JOURNAL, &journal)] {
-                let path = dir.join(name);
-                if file.metadata().map_err(Error::io(&path))?.len() > 0 {
-                    return Err(Error::damaged(&path, format!("there is no {REPORT} beside it")));
-                }
-            }
-            Report {
+            None => Report {
                 format: Report::FORMAT.to_owned(),
                 version: Report::VERSION,
                 writer: concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -130,20 +79,10 @@ impl Store {
                 journal_bytes: 0,
                 seconds: 0.0,
                 positions_per_second: 0.0,
-            }
+            },
         };
-        let seconds_before = report.seconds;
-        let mut store = Self {
-            dir: dir.to_owned(),
-            data,
-            journal,
-            faults: None,
-            report,
-            unsynced: 0,
-            sync_games,
-            started: Instant::now(),
-            seconds_before,
-        };
+        let time = Stopwatch::from(report.seconds);
+        let mut store = Self { dir, data, faults: None, report, unsynced: 0, sync_games, time };
         store.sync()?;
         Ok((store, notes))
     }
@@ -158,11 +97,11 @@ impl Store {
             line.at = self.report.data_bytes;
             line.xxh3 = hash(records);
         }
-        self.data.write_all(records).map_err(Error::io(&self.dir.join(DATA)))?;
-        let path = self.dir.join(JOURNAL);
-        let mut text = serde_json::to_vec(&entry).map_err(|error| Error::io(&path)(error.into()))?;
+        self.data.write_all(records).map_err(RunError::io(&self.dir.path(DATA)))?;
+        let path = self.dir.path(JOURNAL);
+        let mut text = serde_json::to_vec(&entry).map_err(|error| RunError::io(&path)(error.into()))?;
         text.push(b'\n');
-        self.journal.write_all(&text).map_err(Error::io(&path))?;
+        self.dir.journal().write_all(&text).map_err(RunError::io(&path))?;
         self.report.data_bytes += records.len() as u64;
         self.report.journal_bytes += text.len() as u64;
         self.report.next_game = entry.game() + 1;
@@ -176,34 +115,26 @@ impl Store {
 
     /// Notes a fault with the last lines of the engine.
     pub(crate) fn log(&mut self, game: u64, fault: &Fault) -> Result<()> {
-        let path = self.dir.join(FAULTS);
+        let path = self.dir.path(FAULTS);
         if self.faults.is_none() {
             let file = OpenOptions::new().append(true).create(true).open(&path);
-            self.faults = Some(file.map_err(Error::io(&path))?);
+            self.faults = Some(file.map_err(RunError::io(&path))?);
         }
         match &mut self.faults {
-            Some(file) => writeln!(file, "game {game}: {}", fault.log()).map_err(Error::io(&path)),
+            Some(file) => Ok(writeln!(file, "game {game}: {}", fault.log()).map_err(RunError::io(&path))?),
             None => Ok(()),
         }
     }
 
     /// Brings everything to disk, the report last.
     pub(crate) fn sync(&mut self) -> Result<()> {
-        self.data.sync_data().map_err(Error::io(&self.dir.join(DATA)))?;
-        self.journal.sync_data().map_err(Error::io(&self.dir.join(JOURNAL)))?;
+        self.data.sync_data().map_err(RunError::io(&self.dir.path(DATA)))?;
+        self.dir.journal().sync_data().map_err(RunError::io(&self.dir.path(JOURNAL)))?;
         self.unsynced = 0;
         let report = &mut self.report;
-        report.seconds = rounded(self.seconds_before + self.started.elapsed().as_secs_f64());
-        report.positions_per_second = rounded(rate(report.totals.positions, report.seconds));
-        let path = self.dir.join(REPORT);
-        let mut text = serde_json::to_vec_pretty(report).map_err(|error| Error::io(&path)(error.into()))?;
-        text.push(b'\n');
-        let write = || {
-            let mut file = WholeFile::create(&path, Existing::Replace)?;
-            file.write_all(&text)?;
-            file.commit()
-        };
-        write().map(|_| ()).map_err(Error::io(&path))
+        report.seconds = rounded(self.time.seconds(), 1000);
+        report.positions_per_second = rounded(rate(report.totals.positions, report.seconds), 1000);
+        Ok(self.dir.write_report(report)?)
     }
 
     /// The last sync.
@@ -214,108 +145,56 @@ impl Store {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a figure for reading")]
-fn rate(positions: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { positions as f64 / seconds } else { 0.0 }
-}
-
-/// To thousandths: a figure for reading, which comes back from a file as it was.
-fn rounded(x: f64) -> f64 {
-    (x * 1000.0).round() / 1000.0
-}
-
-fn hash(bytes: &[u8]) -> String {
-    format!("{:016x}", xxh3_64(bytes))
-}
-
-/// The report of a directory.
-pub(crate) fn read_report(dir: &Path) -> Result<Report> {
-    let path = dir.join(REPORT);
-    let text = fs::read(&path).map_err(Error::io(&path))?;
-    let damaged = |error: serde_json::Error| Error::damaged(&path, error.to_string());
-    // What it is comes first: another version may have other fields.
-    let value: Value = serde_json::from_slice(&text).map_err(damaged)?;
-    if value["format"] != Report::FORMAT || value["version"] != Report::VERSION {
-        let (format, version) = (&value["format"], &value["version"]);
-        let reason = format!("format {format}, version {version}: not written by this program");
-        return Err(Error::damaged(&path, reason));
-    }
-    serde_json::from_value(value).map_err(damaged)
-}
-
-/// Reads the lines of a journal one by one; `None` at its end, which a line without an end is as well.
+/// Reads the entries of a journal one by one.
 #[derive(Debug)]
-pub(crate) struct Journal<R> {
-    lines: BufReader<R>,
-    line: Vec<u8>,
-}
+pub(crate) struct Journal<R>(Lines<R>);
 
 impl<R: Read> Journal<R> {
     pub(crate) fn new(inner: R) -> Self {
-        Self { lines: BufReader::new(inner), line: Vec::new() }
+        Self(Lines::new(inner, LINE))
     }
 
     /// The next entry and the bytes of its line; `None` at the end and where the lines are none of ours.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<(Entry, u64)>> {
-        self.line.clear();
-        let read = self.lines.by_ref().take(LINE).read_until(b'\n', &mut self.line)?;
-        if self.line.last() != Some(&b'\n') {
-            return Ok(None);
-        }
-        Ok(serde_json::from_slice(&self.line).ok().map(|entry| (entry, read as u64)))
+        let line = self.0.next_line()?;
+        Ok(line.and_then(|line| Some((serde_json::from_slice(line).ok()?, line.len() as u64))))
     }
 }
 
 /// Finds the last whole game, cuts off what is behind it, and leaves both files there.
-fn recover(
-    dir: &Path,
-    data: &mut File,
-    journal: &mut File,
-    report: &mut Report,
-    notes: &mut Vec<String>,
-) -> Result<()> {
-    let (data_path, journal_path) = (dir.join(DATA), dir.join(JOURNAL));
-    let data_len = data.metadata().map_err(Error::io(&data_path))?.len();
-    let journal_len = journal.metadata().map_err(Error::io(&journal_path))?.len();
+fn recover(dir: &RunDir, data: &mut File, report: &mut Report, notes: &mut Vec<String>) -> Result<()> {
+    let (data_path, journal_path, mut journal) = (dir.path(DATA), dir.path(JOURNAL), dir.journal());
+    let data_len = data.metadata().map_err(RunError::io(&data_path))?.len();
+    let journal_len = journal.metadata().map_err(RunError::io(&journal_path))?.len();
     for (path, len, stated) in
         [(&data_path, data_len, report.data_bytes), (&journal_path, journal_len, report.journal_bytes)]
     {
         if len < stated {
             let reason = format!("has {len} bytes, and {REPORT} says that {stated} were on disk");
-            return Err(Error::damaged(path, reason));
+            return Err(RunError::damaged(path, reason).into());
         }
     }
-    journal.seek(SeekFrom::Start(report.journal_bytes)).map_err(Error::io(&journal_path))?;
-    let mut lines = Journal::new(&*journal);
+    journal.seek(SeekFrom::Start(report.journal_bytes)).map_err(RunError::io(&journal_path))?;
+    let mut lines = Journal::new(journal);
     let mut records = Vec::new();
-    while let Some((entry, bytes)) = lines.next().map_err(Error::io(&journal_path))? {
+    while let Some((entry, bytes)) = lines.next().map_err(RunError::io(&journal_path))? {
         if entry.game() != report.next_game {
             break;
         }
         let mut len = 0;
         if let Entry::Game(line) = &entry {
-            len = match proved(data, line, report, data_len, &mut records).map_err(Error::io(&data_path))? {
-                Some(len) => len,
-                None => break,
-            };
+            len =
+                match proved(data, line, report, data_len, &mut records).map_err(RunError::io(&data_path))? {
+                    Some(len) => len,
+                    None => break,
+                };
         }
         report.totals.add(&entry);
         report.next_game += 1;
         report.data_bytes += len;
         report.journal_bytes += bytes;
     }
-    for (file, path, len, whole) in [
-        (data, &data_path, data_len, report.data_bytes),
-        (journal, &journal_path, journal_len, report.journal_bytes),
-    ] {
-        if len > whole {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            notes.push(format!("{name}: cut {} bytes behind the last whole game", len - whole));
-            file.set_len(whole).map_err(Error::io(path))?;
-        }
-        file.seek(SeekFrom::Start(whole)).map_err(Error::io(path))?;
-    }
-    Ok(())
+    Ok(dir.cut(data, report.data_bytes, report.journal_bytes, notes)?)
 }
 
 /// The bytes of a game, if they are there and are the ones that were written.

@@ -7,9 +7,10 @@ use crate::game::{Book, Dice, Played, Purpose, Referee};
 use crate::options::{EngineLife, Options};
 use crate::report::GameLine;
 use crate::run::source::{Plan, Source, SourceGame};
-use crate::run::{Gate, unsuitable};
+use crate::run::unsuitable;
 use crate::usi::{Engine, Identity, Refusal};
 use manaka_corpus::psv::Record;
+use manaka_runs::{Brought, Next, Numbers};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
@@ -19,20 +20,12 @@ pub(crate) struct Context<'r> {
     pub options: &'r Options,
     pub referee: Referee,
     pub book: &'r Book,
-    pub tasks: Mutex<Tasks>,
-    pub gate: Gate,
+    /// Where games are recovered from.
+    pub source: Option<Mutex<Source>>,
+    pub numbers: Numbers,
     pub stop: &'r AtomicBool,
     /// Who the engine of the first game said it was.
     pub identity: Identity,
-}
-
-/// Hands out games.
-#[derive(Debug)]
-pub(crate) enum Tasks {
-    /// New ones.
-    Play { next: u64, games: u64 },
-    /// Those of a source.
-    Recover { source: Box<Source>, next: u64 },
 }
 
 /// A game to bring.
@@ -40,9 +33,6 @@ enum Task {
     Play,
     Recover(SourceGame),
 }
-
-/// A game that was brought, with its number. An error takes its place.
-pub(crate) type Brought = (u64, Result<Work>);
 
 /// What a worker made of a game.
 pub(crate) enum Work {
@@ -52,50 +42,46 @@ pub(crate) enum Work {
     Fault(Fault),
 }
 
-impl Tasks {
-    fn next(&mut self) -> Option<(u64, Result<Task>)> {
-        let (task, next) = match self {
-            Self::Play { next, games } => (if *next < *games { Ok(Task::Play) } else { return None }, next),
-            Self::Recover { source, next } => match source.next() {
-                Ok(Some(game)) => (Ok(Task::Recover(game)), next),
-                Ok(None) => return None,
-                Err(error) => (Err(error), next),
-            },
-        };
-        *next += 1;
-        Some((*next - 1, task))
-    }
-}
-
 impl<'r> Context<'r> {
     /// Tells everyone to stop.
     pub(crate) fn halt(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        self.gate.wake();
+        self.numbers.close();
     }
 
     /// Plays games until there are none left, or nobody wants them.
-    pub(crate) fn work(&self, mut engine: Option<Engine<'r>>, brought: &Sender<Brought>) {
-        loop {
-            let next = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((number, task)) = next else { break };
-            self.gate.pass(number, self.stop);
-            if self.stop.load(Ordering::Relaxed) {
-                break;
-            }
+    pub(crate) fn work(&self, mut engine: Option<Engine<'r>>, brought: &Sender<Brought<Result<Work>>>) {
+        while let Some((number, task)) = self.next() {
             let work = match task.and_then(|task| self.perform(number, task, &mut engine)) {
                 Ok(Some(work)) => Ok(work),
                 Ok(None) => break,
                 Err(error) => Err(error),
             };
             let failed = work.is_err();
-            if brought.send((number, work)).is_err() || failed {
+            if brought.send((Some(number), work)).is_err() || failed {
                 break;
             }
         }
         if let Some(engine) = engine {
             engine.quit();
         }
+    }
+
+    /// The next game, once those long before it are written. `None` when there is none, or the run stops.
+    fn next(&self) -> Option<(u64, Result<Task>)> {
+        // Held until the number is taken: a source gives its games in their order.
+        let source = self.source.as_ref().map(|source| source.lock().unwrap_or_else(PoisonError::into_inner));
+        let Next::Game(number) = self.numbers.take(true) else { return None };
+        let task =
+            match source.map_or(Ok(Some(Task::Play)), |mut source| Ok(source.next()?.map(Task::Recover))) {
+                Ok(Some(task)) => Ok(task),
+                Ok(None) => {
+                    self.numbers.close();
+                    return None;
+                }
+                Err(error) => Err(error),
+            };
+        Some((number, task))
     }
 
     /// `None` when the run stops.

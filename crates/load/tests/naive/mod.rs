@@ -208,7 +208,7 @@ pub fn expected(row: &Row, mirrored: bool, set: FeatureSet, policy: PolicyTarget
         }
         _ => (out.first, out.second) = planes(&row.packed, mirrored),
     }
-    let labels = row.candidates.iter().map(|&(mv, prob)| (label(mv, row.packed[95] == 1, mirrored), prob));
+    let labels = row.candidates.iter().map(|&(mv, prob, _)| (label(mv, row.packed[95] == 1, mirrored), prob));
     match policy {
         PolicyTarget::None => {}
         PolicyTarget::Sparse => out.policy = labels.collect(),

@@ -1,18 +1,17 @@
-//! Everything that reaches the data, as the report states it, and the comparison of two such statements.
+//! Everything that reaches the data, as the report states it.
 
 use crate::evaluator::Identity;
 use crate::options::Options;
 use crate::run::worker::OpeningOrder;
 use manaka_search::{MateTest, PuctQ, QScale, Rule, Schedule, Unvisited};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 
 /// What may differ between the parts of one run: where things lie. By its path of keys.
-const FREE: &str = "openings.book";
+pub(crate) const FREE: [&str; 1] = ["openings.book"];
 
 pub(crate) fn settings(options: &Options, evaluator: &Identity, openings: &OpeningOrder) -> Value {
     let resign = &options.resign;
-    let value = json!({
+    json!({
         "evaluator": evaluator,
         "search": search(&options.search),
         "openings": {
@@ -30,9 +29,7 @@ pub(crate) fn settings(options: &Options, evaluator: &Identity, openings: &Openi
             "declaration": "27 points",
         },
         "seed": options.seed,
-    });
-    // As it comes back from a file, where a fraction may lose its last digit.
-    serde_json::from_str(&value.to_string()).unwrap_or(value)
+    })
 }
 
 fn search(options: &manaka_search::Options) -> Value {
@@ -81,39 +78,12 @@ fn schedule(schedule: &Schedule) -> Value {
     json!({ "first": schedule.first, "plies": schedule.plies, "then": schedule.then })
 }
 
-/// A setting that differs.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Difference {
-    pub key: String,
-    pub there: String,
-    pub here: String,
-}
-
-/// The first setting, in the order of the keys, in which two runs differ so that they are not one.
-pub(crate) fn difference(there: &Value, here: &Value) -> Option<Difference> {
-    compare(String::new(), there, here)
-}
-
-fn compare(key: String, there: &Value, here: &Value) -> Option<Difference> {
-    if let (Value::Object(a), Value::Object(b)) = (there, here) {
-        let names: BTreeSet<_> = a.keys().chain(b.keys()).collect();
-        return names.into_iter().find_map(|name| {
-            let key = if key.is_empty() { name.clone() } else { format!("{key}.{name}") };
-            compare(key, a.get(name).unwrap_or(&Value::Null), b.get(name).unwrap_or(&Value::Null))
-        });
-    }
-    (key != FREE && there != here).then(|| Difference {
-        key,
-        there: there.to_string(),
-        here: here.to_string(),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::evaluator::{Evaluators, Uniform};
     use manaka_corpus::book::Book;
+    use manaka_runs::difference;
     use manaka_search::{Gumbel, Puct};
 
     fn of(options: &Options) -> Value {
@@ -130,7 +100,7 @@ mod tests {
             let mut changed = options.clone();
             change(&mut changed);
             let read: Value = serde_json::from_str(&serde_json::to_string(&first).unwrap()).unwrap();
-            difference(&read, &of(&changed)).map(|found| (found.key, found.there, found.here))
+            difference(&read, &of(&changed), &FREE).map(|found| (found.key, found.there, found.here))
         };
         let found =
             |key: &str, there: &str, here: &str| Some((key.to_owned(), there.to_owned(), here.to_owned()));

@@ -3,16 +3,16 @@
 //! Games go to the stream, and when that is on disk to the journal: what the journal tells of is whole. What is behind
 //! it in the stream after a kill is cut off, and the games are played again, to the same bytes.
 
-use crate::error::{Error, Result};
-use crate::report::{GameLine, Report, Totals, hash};
-use crate::run::settings::difference;
+use crate::error::Result;
+use crate::report::{GameLine, Report, Totals};
+use crate::run::settings;
 use manaka_core::conventions::Conventions;
 use manaka_core::stream::{FileSink, HEADER_LEN, Header, RecordRef, StreamWriter};
-use manaka_core::whole_file::{Existing, WholeFile};
+use manaka_runs::{Error as RunError, Found, Kind, Lines, RunDir, Stopwatch, hash, rate, rounded};
 use serde_json::Value;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The stream, in the directory of a run.
@@ -22,104 +22,62 @@ pub const JOURNAL: &str = "games.jsonl";
 /// What was played how.
 pub const REPORT: &str = "selfplay.json";
 
+/// The directories of this producer.
+pub(crate) const KIND: Kind = Kind {
+    data: DATA,
+    journal: JOURNAL,
+    report: REPORT,
+    format: Report::FORMAT,
+    version: Report::VERSION,
+    free: &settings::FREE,
+};
+
 /// Bytes of the longest line of a journal: several times a line of the largest numbers.
 const LINE: u64 = 4 << 10;
 
 /// An open run.
 pub(crate) struct Store {
-    dir: PathBuf,
+    dir: RunDir,
     stream: StreamWriter<FileSink>,
-    journal: File,
     /// Lines of games that wait for the stream to be on disk.
     waiting: Vec<u8>,
     /// Since when.
     since: Instant,
     sync: Duration,
     report: Report,
-    started: Instant,
-    seconds_before: f64,
-}
-
-/// The lock goes with the run.
-impl Drop for Store {
-    fn drop(&mut self) {
-        // It would go with the file anyway.
-        let _ = self.journal.unlock();
-    }
+    time: Stopwatch,
 }
 
 impl Store {
-    /// Fails early when there is a run that shall not be resumed.
-    pub(crate) fn check(dir: &Path, resume: bool) -> Result<()> {
-        let holds = |name: &str| fs::metadata(dir.join(name)).is_ok_and(|meta| meta.len() > 0);
-        if !resume && [REPORT, JOURNAL, DATA].into_iter().any(holds) {
-            return Err(Error::Exists(dir.to_owned()));
-        }
-        Ok(())
-    }
-
     /// Opens or creates a run. Returns what there is to tell about it.
     pub(crate) fn open(
         dir: &Path,
-        resume: bool,
+        found: Found,
         settings: Value,
         games: u64,
         sync: Duration,
     ) -> Result<(Self, Vec<String>)> {
-        fs::create_dir_all(dir).map_err(Error::io(dir))?;
-        let mut notes = Vec::new();
-        let journal_path = dir.join(JOURNAL);
-        let mut journal = read_write(&journal_path)?;
-        match journal.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
-                notes.push(
-                    "the file system knows no locks: see to it that no other run writes here".to_owned(),
-                );
+        let (dir, mut notes) = KIND.claim(dir, found)?;
+        let mut report = match dir.report::<Report>(&settings)? {
+            Some(report) => Report { settings, games, complete: false, totals: Totals::default(), ..report },
+            None => {
+                // Before a byte of the stream: data whose settings nobody knows cannot be gone on with.
+                let report = fresh(settings, games);
+                dir.write_report(&report)?;
+                report
             }
-            Err(TryLockError::WouldBlock) => return Err(Error::Busy(dir.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(Error::io(&journal_path)(error)),
-        }
-        Self::check(dir, resume)?;
-        let (data_path, report_path) = (dir.join(DATA), dir.join(REPORT));
-        let mut report = if report_path.try_exists().map_err(Error::io(&report_path))? {
-            let report = read_report(dir)?;
-            if let Some(found) = difference(&report.settings, &settings) {
-                let path = report_path;
-                return Err(Error::Mismatch { path, key: found.key, there: found.there, here: found.here });
-            }
-            Report { settings, games, complete: false, totals: Totals::default(), ..report }
-        } else {
-            for path in [&data_path, &journal_path] {
-                if fs::metadata(path).is_ok_and(|meta| meta.len() > 0) {
-                    return Err(Error::damaged(path, format!("there is no {REPORT} beside it")));
-                }
-            }
-            // Before a byte of the stream: data whose settings nobody knows cannot be gone on with.
-            let report = fresh(settings, games);
-            write_report(dir, &report)?;
-            report
         };
-        report.data_bytes = recover(&data_path, &mut journal, &journal_path, &mut report.totals, &mut notes)?;
+        report.data_bytes = recover(&dir, dir.data()?, &mut report.totals, &mut notes)?;
+        let data_path = dir.path(DATA);
         let (stream, found) = StreamWriter::append(&data_path, Conventions::VISITS)?;
         if found.records != report.totals.positions {
             let (there, told) = (found.records, report.totals.positions);
             let reason = format!("{there} records, where {JOURNAL} tells of {told}");
-            return Err(Error::damaged(&data_path, reason));
+            return Err(RunError::damaged(&data_path, reason).into());
         }
         report.data_bytes = report.data_bytes.max(HEADER_LEN as u64);
-        let (started, seconds_before) = (Instant::now(), report.seconds);
-        let mut store = Self {
-            dir: dir.to_owned(),
-            stream,
-            journal,
-            waiting: Vec::new(),
-            since: started,
-            sync,
-            report,
-            started,
-            seconds_before,
-        };
+        let time = Stopwatch::from(report.seconds);
+        let mut store = Self { dir, stream, waiting: Vec::new(), since: Instant::now(), sync, report, time };
         store.write_report()?;
         Ok((store, notes))
     }
@@ -139,7 +97,7 @@ impl Store {
         while !rest.is_empty() {
             let record = RecordRef::frame(rest).map_err(|need| {
                 let reason = format!("a record of game {} wants {need} bytes", line.game);
-                Error::damaged(&self.dir.join(DATA), reason)
+                RunError::damaged(&self.dir.path(DATA), reason)
             })?;
             self.stream.write_ref(record)?;
             rest = &rest[record.bytes().len()..];
@@ -147,8 +105,8 @@ impl Store {
         if self.waiting.is_empty() {
             self.since = Instant::now();
         }
-        let path = self.dir.join(JOURNAL);
-        serde_json::to_writer(&mut self.waiting, line).map_err(|error| Error::io(&path)(error.into()))?;
+        let path = self.dir.path(JOURNAL);
+        serde_json::to_writer(&mut self.waiting, line).map_err(|error| RunError::io(&path)(error.into()))?;
         self.waiting.push(b'\n');
         self.report.data_bytes += records.len() as u64;
         self.report.totals.add(line);
@@ -163,25 +121,26 @@ impl Store {
     /// Brings everything to disk: the stream, then the journal, then the report.
     pub(crate) fn sync(&mut self) -> Result<()> {
         self.stream.sync()?;
-        let path = self.dir.join(JOURNAL);
-        let mut write = || {
-            self.journal.write_all(&self.waiting)?;
-            self.journal.sync_data()
+        let path = self.dir.path(JOURNAL);
+        let write = || {
+            self.dir.journal().write_all(&self.waiting)?;
+            self.dir.journal().sync_data()
         };
-        write().map_err(Error::io(&path))?;
+        write().map_err(RunError::io(&path))?;
         self.waiting.clear();
         self.write_report()
     }
 
     fn write_report(&mut self) -> Result<()> {
         let report = &mut self.report;
-        report.seconds = rounded(self.seconds_before + self.started.elapsed().as_secs_f64());
-        report.positions_per_second = rounded(rate(report.totals.positions, report.seconds));
-        report.evaluations_per_second = rounded(rate(report.totals.evaluations, report.seconds));
-        report.mean_plies = report.totals.mean_plies().map(rounded);
-        report.first_mover_win_share = report.totals.first_mover_win_share().map(rounded);
-        report.false_resign_rate = report.totals.false_resign_rate().map(rounded);
-        write_report(&self.dir, report)
+        let figure = |x| rounded(x, 10_000);
+        report.seconds = figure(self.time.seconds());
+        report.positions_per_second = figure(rate(report.totals.positions, report.seconds));
+        report.evaluations_per_second = figure(rate(report.totals.evaluations, report.seconds));
+        report.mean_plies = report.totals.mean_plies().map(figure);
+        report.first_mover_win_share = report.totals.first_mover_win_share().map(figure);
+        report.false_resign_rate = report.totals.false_resign_rate().map(figure);
+        Ok(self.dir.write_report(report)?)
     }
 
     /// The last sync.
@@ -190,18 +149,6 @@ impl Store {
         self.sync()?;
         Ok(self.report.clone())
     }
-}
-
-fn write_report(dir: &Path, report: &Report) -> Result<()> {
-    let path = dir.join(REPORT);
-    let mut text = serde_json::to_vec_pretty(report).map_err(|error| Error::io(&path)(error.into()))?;
-    text.push(b'\n');
-    let write = || {
-        let mut file = WholeFile::create(&path, Existing::Replace)?;
-        file.write_all(&text)?;
-        file.commit()
-    };
-    write().map(|_| ()).map_err(Error::io(&path))
 }
 
 fn fresh(settings: Value, games: u64) -> Report {
@@ -223,94 +170,44 @@ fn fresh(settings: Value, games: u64) -> Report {
     }
 }
 
-fn read_write(path: &Path) -> Result<File> {
-    let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
-    file.map_err(Error::io(path))
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a figure for reading")]
-fn rate(count: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
-}
-
-/// To ten-thousandths: a figure for reading, which comes back from a file as it was.
-fn rounded(x: f64) -> f64 {
-    (x * 10_000.0).round() / 10_000.0
-}
-
-/// The report of a directory.
-fn read_report(dir: &Path) -> Result<Report> {
-    let path = dir.join(REPORT);
-    let text = fs::read(&path).map_err(Error::io(&path))?;
-    let damaged = |error: serde_json::Error| Error::damaged(&path, error.to_string());
-    // What it is comes first: another version may have other fields.
-    let value: Value = serde_json::from_slice(&text).map_err(damaged)?;
-    if value["format"] != Report::FORMAT || value["version"] != Report::VERSION {
-        let (format, version) = (&value["format"], &value["version"]);
-        let reason = format!("format {format}, version {version}: not written by this program");
-        return Err(Error::damaged(&path, reason));
-    }
-    serde_json::from_value(value).map_err(damaged)
-}
-
 /// Reads the whole journal and proves every game it tells of, cuts off what is behind them in both files, and leaves the
 /// journal at its end. Returns the bytes that the stream has then.
-fn recover(
-    data_path: &Path,
-    journal: &mut File,
-    journal_path: &Path,
-    totals: &mut Totals,
-    notes: &mut Vec<String>,
-) -> Result<u64> {
-    let mut data = read_write(data_path)?;
-    let data_len = data.metadata().map_err(Error::io(data_path))?.len();
-    let journal_len = journal.metadata().map_err(Error::io(journal_path))?.len();
+fn recover(dir: &RunDir, mut data: File, totals: &mut Totals, notes: &mut Vec<String>) -> Result<u64> {
+    let (data_path, journal_path) = (dir.path(DATA), dir.path(JOURNAL));
+    let data_len = data.metadata().map_err(RunError::io(&data_path))?.len();
     let mut whole = if data_len < HEADER_LEN as u64 { 0 } else { HEADER_LEN as u64 };
     let wanted = Header::new(Conventions::VISITS).encode();
     let mut header = Vec::new();
-    (&data).take(HEADER_LEN as u64).read_to_end(&mut header).map_err(Error::io(data_path))?;
+    (&data).take(HEADER_LEN as u64).read_to_end(&mut header).map_err(RunError::io(&data_path))?;
     if !wanted.starts_with(&header) {
-        return Err(Error::damaged(data_path, "it does not begin as a stream of visits does"));
+        return Err(RunError::damaged(&data_path, "it does not begin as a stream of visits does").into());
     }
-    data.seek(SeekFrom::Start(whole)).map_err(Error::io(data_path))?;
-    let mut data_reader = BufReader::with_capacity(1 << 20, &data);
-    let (mut lines, mut text, mut told) = (BufReader::new(&*journal), Vec::new(), 0);
+    data.seek(SeekFrom::Start(whole)).map_err(RunError::io(&data_path))?;
+    let mut reader = BufReader::with_capacity(1 << 20, &data);
+    let (mut lines, mut told) = (Lines::new(dir.journal(), LINE), 0);
     let mut records = Vec::new();
-    loop {
-        text.clear();
-        let read = lines.by_ref().take(LINE).read_until(b'\n', &mut text).map_err(Error::io(journal_path))?;
-        if text.last() != Some(&b'\n') {
-            break;
-        }
+    while let Some(text) = lines.next_line().map_err(RunError::io(&journal_path))? {
         let number = totals.games;
-        let line: GameLine = serde_json::from_slice(&text)
-            .map_err(|error| Error::damaged(journal_path, format!("the line of game {number}: {error}")))?;
+        let line: GameLine = serde_json::from_slice(text).map_err(|error| {
+            RunError::damaged(&journal_path, format!("the line of game {number}: {error}"))
+        })?;
         if line.game != number {
             let reason = format!("game {} where game {number} should stand", line.game);
-            return Err(Error::damaged(journal_path, reason));
+            return Err(RunError::damaged(&journal_path, reason).into());
         }
         records.clear();
         if line.bytes <= data_len - whole {
-            let read = data_reader.by_ref().take(line.bytes).read_to_end(&mut records);
-            read.map_err(Error::io(data_path))?;
+            let read = reader.by_ref().take(line.bytes).read_to_end(&mut records);
+            read.map_err(RunError::io(&data_path))?;
         }
         if records.len() as u64 != line.bytes || hash(&records) != line.xxh3 {
             let reason = format!("game {number}, at byte {whole}, is not what {JOURNAL} tells of");
-            return Err(Error::damaged(data_path, reason));
+            return Err(RunError::damaged(&data_path, reason).into());
         }
         whole += line.bytes;
-        told += read as u64;
+        told += text.len() as u64;
         totals.add(&line);
     }
-    drop((data_reader, lines));
-    for (file, name, path, len, keep) in
-        [(&data, DATA, data_path, data_len, whole), (&*journal, JOURNAL, journal_path, journal_len, told)]
-    {
-        if len > keep {
-            notes.push(format!("{name}: cut {} bytes behind the last whole game", len - keep));
-            file.set_len(keep).map_err(Error::io(path))?;
-        }
-    }
-    journal.seek(SeekFrom::Start(told)).map_err(Error::io(journal_path))?;
+    dir.cut(&data, whole, told, notes)?;
     Ok(whole)
 }

@@ -5,9 +5,9 @@ use crate::evaluator::{Evaluator, Evaluators, Replies, Request};
 use crate::options::Options;
 use crate::playing::{Finished, Playing};
 use crate::report::GameLine;
-use crate::run::numbers::{Next, Numbers};
 use manaka_core::Packed;
 use manaka_corpus::book::{Book, Opening};
+use manaka_runs::{Next, Numbers};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
@@ -59,8 +59,8 @@ impl OpeningOrder {
     }
 }
 
-/// A game to be written, or why there are no more.
-pub(crate) type Brought = Result<(GameLine, Vec<u8>)>;
+/// A game to be written, under its number, or why there are no more.
+pub(crate) type Brought = manaka_runs::Brought<Result<(GameLine, Vec<u8>)>>;
 
 impl<'r> Context<'r> {
     /// Everyone stops at once.
@@ -76,7 +76,7 @@ impl<'r> Context<'r> {
         });
         if let Err(error) = played {
             // Whoever receives has stopped already if it does not want to know.
-            let _ = brought.send(Err(error));
+            let _ = brought.send((None, Err(error)));
         }
     }
 }
@@ -162,7 +162,7 @@ impl Worker<'_, '_> {
             };
             let playing = self.games.swap_remove(at);
             self.idle.push(playing);
-            if self.brought.send(encode(&finished)).is_err() {
+            if self.brought.send((Some(finished.number), encode(&finished))).is_err() {
                 return Ok(false);
             }
             // Another takes its place, so that batches stay full.
@@ -174,7 +174,7 @@ impl Worker<'_, '_> {
     }
 }
 
-fn encode(game: &Finished) -> Brought {
+fn encode(game: &Finished) -> Result<(GameLine, Vec<u8>)> {
     let mut bytes = Vec::new();
     for record in &game.records {
         record.encode(&mut bytes).map_err(|fault| Error::Evaluation {

@@ -1,7 +1,9 @@
 use super::*;
 use crate::ending::{Ending, Outcome};
+use crate::error::Error;
 use crate::fault::FaultKind;
 use serde_json::json;
+use std::fs;
 
 /// Records of four bytes.
 fn settings() -> Value {
@@ -48,7 +50,7 @@ fn killed() -> (tempfile::TempDir, Vec<u8>, String) {
     let data = fs::read(dir.path().join(DATA)).unwrap();
     let journal = fs::read_to_string(dir.path().join(JOURNAL)).unwrap();
     assert_eq!((data.len(), journal.lines().count()), (40, 5));
-    assert_eq!(read_report(dir.path()).unwrap().next_game, 4);
+    assert_eq!(KIND.read_report::<Report>(dir.path()).unwrap().next_game, 4);
     (dir, data, journal)
 }
 
@@ -56,7 +58,7 @@ fn killed() -> (tempfile::TempDir, Vec<u8>, String) {
 fn resumed(dir: &Path) -> (u64, u64, usize, Vec<String>) {
     let (store, notes) = open(dir).unwrap();
     let report = store.report().clone();
-    assert_eq!(read_report(dir).unwrap(), report);
+    assert_eq!(KIND.read_report::<Report>(dir).unwrap(), report);
     let data = fs::read(dir.join(DATA)).unwrap();
     assert_eq!(report.data_bytes, data.len() as u64);
     assert_eq!(report.journal_bytes, fs::metadata(dir.join(JOURNAL)).unwrap().len());
@@ -67,7 +69,7 @@ fn resumed(dir: &Path) -> (u64, u64, usize, Vec<String>) {
 fn games_behind_the_last_sync_are_found_again() {
     let (dir, ..) = killed();
     assert_eq!(resumed(dir.path()), (5, 4, 40, vec![]));
-    let report = read_report(dir.path()).unwrap();
+    let report = KIND.read_report::<Report>(dir.path()).unwrap();
     assert_eq!((report.totals.positions, report.totals.dropped, report.totals.empty_games), (10, 1, 1));
     assert_eq!(report.totals.faults[&FaultKind::Crash], 1);
     assert_eq!(report.totals.depths[&1], 10);
@@ -95,7 +97,7 @@ fn what_follows_goes_behind_the_last_whole_game() {
 #[test]
 fn a_torn_tail_is_cut_at_every_byte() {
     let (dir, data, journal) = killed();
-    let synced = read_report(dir.path()).unwrap();
+    let synced = KIND.read_report::<Report>(dir.path()).unwrap();
     let report = fs::read(dir.path().join(REPORT)).unwrap();
     let put = |data: &[u8], journal: &[u8]| {
         fs::write(dir.path().join(DATA), data).unwrap();
@@ -160,15 +162,15 @@ fn less_than_was_synced_is_damage_and_nothing_is_touched() {
 fn a_run_is_not_overwritten_nor_shared_nor_mixed() {
     let (dir, ..) = killed();
     let refused = Store::open(dir.path(), Found::Refuse, settings(), None, 1).unwrap_err();
-    assert!(matches!(refused, Error::Exists(_)), "{refused}");
-    assert!(matches!(Store::check(dir.path(), Found::Refuse), Err(Error::Exists(_))));
+    assert!(matches!(refused, Error::Run(RunError::Exists(_))), "{refused}");
+    assert!(matches!(KIND.check(dir.path(), Found::Refuse), Err(RunError::Exists(_))));
 
     let other = json!({ "layout": { "record_bytes": 4 }, "seed": 2 });
     let mixed = Store::open(dir.path(), Found::Resume, other, None, 1).unwrap_err().to_string();
     assert!(mixed.contains("seed was 1 in this run and is 2 now"), "{mixed}");
 
     let (_store, _) = open(dir.path()).unwrap();
-    assert!(matches!(open(dir.path()).unwrap_err(), Error::Busy(_)));
+    assert!(matches!(open(dir.path()).unwrap_err(), Error::Run(RunError::Busy(_))));
 }
 
 #[test]
@@ -198,6 +200,6 @@ fn a_directory_that_holds_nothing_is_a_new_run() {
     assert!(notes.is_empty());
     drop(store);
     // Killed before its first game, it holds a report, and has to be resumed.
-    assert!(matches!(Store::check(&deep, Found::Refuse), Err(Error::Exists(_))));
+    assert!(matches!(KIND.check(&deep, Found::Refuse), Err(RunError::Exists(_))));
     assert_eq!(resumed(&deep), (0, 0, 0, vec![]));
 }
