@@ -62,7 +62,7 @@ fn prefetch_line(byte: &u8) {
 pub struct Sorter {
     found: Vec<Item>,
     sorted: Vec<Item>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl Sorter {
@@ -80,8 +80,8 @@ impl Sorter {
                 Item { key, chunk: number as u32, offset }
             }));
         }
-        // Two items a pocket.
-        let pockets = (self.found.len() / 2).next_power_of_two();
+        // One item a pocket, or half of one.
+        let pockets = self.found.len().next_power_of_two();
         let shift =
             (u64::BITS - most.saturating_sub(least).leading_zeros()).saturating_sub(pockets.trailing_zeros());
         // With one pocket the shift may be that of all bits.
@@ -100,13 +100,17 @@ impl Sorter {
         self.sorted.resize(self.found.len(), Item::default());
         for item in &self.found {
             let place = &mut self.ends[pocket(item)];
-            self.sorted[*place] = *item;
+            self.sorted[*place as usize] = *item;
             *place += 1;
         }
         let mut begin = 0;
         for &end in &self.ends {
-            if end - begin > 1 {
-                self.sorted[begin..end].sort_by_key(|item| item.key);
+            let end = end as usize;
+            match &mut self.sorted[begin..end] {
+                [] | [_] => {}
+                [one, other] if one.key <= other.key => {}
+                [one, other] => std::mem::swap(one, other),
+                many => many.sort_by_key(|item| item.key),
             }
             begin = end;
         }

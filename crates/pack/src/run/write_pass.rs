@@ -499,3 +499,30 @@ fn note(run: &Run<'_>, spools: &Spools<'_>, number: usize, shard: &ShardSummary)
     let line = format!("{UNIT}\t{number}\t{}\t{}\t{}", shard.rows, shard.bytes, columns.join(","));
     run.work.flush(line, spools, None)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_neighbours_that_grow_short_towards_the_end() {
+        for (first, end, longest, threads) in
+            [(0, 430, 16, 2), (7, 430, 16, 2), (0, 1, 16, 8), (3, 3, 4, 1), (0, 50, 0, 1)]
+        {
+            let stretches = stretches(first..end, longest, threads);
+            let spools: Vec<usize> = stretches.iter().cloned().flatten().collect();
+            assert_eq!(spools, (first..end).collect::<Vec<_>>());
+            let lengths: Vec<usize> = stretches.iter().map(ExactSizeIterator::len).collect();
+            assert!(
+                lengths.is_sorted_by(|a, b| a >= b) && lengths.iter().all(|len| *len <= longest.max(1)),
+                "{lengths:?}"
+            );
+            // When a thread takes one of the last, every thread has one left to take.
+            assert!(
+                lengths.iter().rev().take(threads.min(lengths.len())).all(|len| *len == 1),
+                "{lengths:?}"
+            );
+        }
+        assert_eq!(stretches(0..430, 16, 2)[0], 0..16);
+    }
+}
