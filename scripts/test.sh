@@ -43,7 +43,7 @@ say "release build"
 cargo build --release --workspace --bins --examples --features manaka/onnx --quiet
 
 say "fuzzing, a minute in all"
-fuzz/run.sh 15
+fuzz/run.sh 10
 
 say "the wheel"
 PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m pip install --quiet --disable-pip-version-check \

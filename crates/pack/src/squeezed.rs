@@ -9,9 +9,12 @@
 //! for each of L, N, S, G and 2 for B and R. The numbers are bits, counted from the least of the first byte. Positions that do
 //! not fit, which no game reaches, stand as they are: the bytes of two positions are equal just when the positions are.
 
+// The fuzz target takes this file into a crate of its own, where only a path finds these.
 #[cfg(target_arch = "x86_64")]
+#[path = "squeezed/bmi2.rs"]
 mod bmi2;
 #[cfg(target_arch = "x86_64")]
+#[path = "squeezed/wide.rs"]
 mod wide;
 
 use manaka_core::Color;
