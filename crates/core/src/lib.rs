@@ -20,6 +20,7 @@ pub mod out_dir;
 pub mod packed;
 pub mod piece;
 pub mod progress;
+pub mod run_lock;
 pub mod select;
 pub mod sfen;
 pub mod stream;

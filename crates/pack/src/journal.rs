@@ -7,6 +7,7 @@
 use crate::error::{Error, Result};
 use crate::run::{PackOptions, shard_path};
 use crate::spool::{Spools, Tag};
+use manaka_core::run_lock::{self, Lock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::mem;
@@ -96,10 +97,14 @@ impl WorkDir {
             .write(true)
             .open(&lock_path)
             .map_err(Error::io(&lock_path))?;
-        lock.try_lock().map_err(|_| Error::Leftover {
-            path: out.to_owned(),
-            what: "another run is writing here".to_owned(),
-        })?;
+        match run_lock::lock(&lock).map_err(Error::io(&lock_path))? {
+            // Where there are no locks, one cannot be asked for.
+            Lock::Ours | Lock::Unknown => {}
+            Lock::Foreign => {
+                let what = "another run is writing here".to_owned();
+                return Err(Error::Leftover { path: out.to_owned(), what });
+            }
+        }
         let journal_path = path.join(JOURNAL);
         if !resume && path.exists() {
             return Err(leftover(

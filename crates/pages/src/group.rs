@@ -37,17 +37,19 @@ impl EncodedGroup {
         &self.columns
     }
 
-    /// Appends the row group to a file of the same schema.
+    /// Appends the row group to a file of the same schema. Returns the memory it was in, for
+    /// [`GroupWriter::give_back`].
     ///
     /// # Errors
     /// Those of the file.
-    pub fn append_to<W: Write + Send>(self, file: &mut SerializedFileWriter<W>) -> Result<()> {
+    pub fn append_to<W: Write + Send>(self, file: &mut SerializedFileWriter<W>) -> Result<Vec<u8>> {
         let mut writer = file.next_row_group()?;
         for close in self.columns {
             writer.append_column(&self.bytes, close)?;
         }
         writer.close()?;
-        Ok(())
+        // The file is done with it, so this is the only handle and nothing is copied.
+        Ok(self.bytes.into())
     }
 }
 
@@ -57,16 +59,21 @@ pub struct GroupWriter {
     zstd: Zstd,
     /// Bytes of the last row group; the next takes about as many.
     last: usize,
+    /// Memory of row groups that are in their file.
+    spare: Vec<Vec<u8>>,
 }
 
 impl GroupWriter {
+    /// Bytes of memory that are kept for row groups to come.
+    const SPARE: usize = 12 << 20;
+
     /// Row groups of this schema, compressed at this level of zstd, 1 to 22.
     ///
     /// # Errors
     /// When there is no such level.
     pub fn new(schema: TypePtr, zstd_level: i32) -> Result<Self> {
         let columns = SchemaDescriptor::new(schema).columns().to_vec();
-        Ok(Self { columns, zstd: Zstd::new(zstd_level)?, last: 0 })
+        Ok(Self { columns, zstd: Zstd::new(zstd_level)?, last: 0, spare: Vec::new() })
     }
 
     /// Makes a row group of `rows` rows. `write` is asked for the pages of each leaf column, by its number in the schema.
@@ -79,7 +86,10 @@ impl GroupWriter {
         mut write: impl FnMut(usize, &mut ChunkWriter<'_>) -> Result<()>,
     ) -> Result<EncodedGroup> {
         let rows = rows as u64;
-        let mut sink = TrackedWrite::new(Vec::with_capacity(self.last + self.last / 16));
+        let mut memory = self.spare.pop().unwrap_or_default();
+        memory.clear();
+        memory.reserve(self.last + self.last / 16);
+        let mut sink = TrackedWrite::new(memory);
         let mut columns = Vec::with_capacity(self.columns.len());
         for (at, column) in self.columns.iter().enumerate() {
             let mut chunk = ChunkWriter::new(column.clone(), &mut self.zstd, &mut sink);
@@ -89,6 +99,14 @@ impl GroupWriter {
         let bytes = sink.into_inner()?;
         self.last = bytes.len();
         Ok(EncodedGroup { rows, bytes: bytes.into(), columns })
+    }
+
+    /// Takes the memory of a row group that is in its file: the next one need not ask the system for new pages.
+    pub fn give_back(&mut self, memory: Vec<u8>) {
+        let kept: usize = self.spare.iter().map(Vec::capacity).sum();
+        if kept + memory.capacity() <= Self::SPARE {
+            self.spare.push(memory);
+        }
     }
 }
 
@@ -118,7 +136,7 @@ mod tests {
         let mut writer = GroupWriter::new(schema, 1).unwrap();
         let plain = [9, 0, 0, 0, 8, 0, 0, 0, 9, 0, 0, 0];
         let mut uncompressed = Vec::new();
-        // The second group is made in the memory of the first.
+        // The second group is made by the same writer, in memory that something else was in.
         let groups = [3, 3].map(|rows| {
             let encode = |at: usize, chunk: &mut ChunkWriter<'_>| match at {
                 0 => chunk.data(&plain, 3, Encoding::PLAIN),
@@ -139,7 +157,9 @@ mod tests {
                 }
                 _ => Ok(()),
             };
-            writer.group(rows, encode).unwrap()
+            let group = writer.group(rows, encode).unwrap();
+            writer.give_back(vec![7; 1000]);
+            group
         });
         assert_eq!(groups[0].bytes(), groups[1].bytes());
 
@@ -188,5 +208,27 @@ mod tests {
     fn there_are_only_the_levels_of_zstd() {
         let schema = || Arc::new(parse_message_type("message m { required int32 a; }").unwrap());
         assert!(GroupWriter::new(schema(), 22).is_ok() && GroupWriter::new(schema(), 23).is_err());
+    }
+
+    #[test]
+    fn the_memory_of_a_group_comes_back_from_its_file_and_takes_the_next_up_to_a_limit() {
+        let schema = Arc::new(parse_message_type("message m { required int32 a; }").unwrap());
+        let mut file = SerializedFileWriter::new(Vec::new(), Arc::clone(&schema), Arc::default()).unwrap();
+        let mut writer = GroupWriter::new(schema, 1).unwrap();
+        let group = |writer: &mut GroupWriter| {
+            writer.group(1, |_, chunk| chunk.data(&[1, 2, 3, 4], 1, Encoding::PLAIN)).unwrap()
+        };
+        let memory = Vec::with_capacity(1000);
+        let place = memory.as_ptr();
+        writer.give_back(memory);
+        for _ in 0..3 {
+            let group = group(&mut writer);
+            assert_eq!(group.bytes().as_ptr(), place);
+            writer.give_back(group.append_to(&mut file).unwrap());
+        }
+
+        writer.spare.clear();
+        (0..5).for_each(|_| writer.give_back(Vec::with_capacity(GroupWriter::SPARE / 3)));
+        assert_eq!(writer.spare.len(), 3);
     }
 }

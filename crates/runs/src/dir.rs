@@ -2,18 +2,14 @@
 
 use crate::error::{Error, Result};
 use crate::settings::difference;
+use manaka_core::run_lock::{Lock, lock};
 use manaka_core::whole_file::{Existing, WholeFile};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long a lock is waited for that another process holds.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What the files of a producer are called, and how its report is told from others.
 #[derive(Clone, Copy, Debug)]
@@ -79,21 +75,11 @@ impl Kind {
         let path = dir.join(self.journal);
         let journal = read_write(&path)?;
         let mut notes = Vec::new();
-        let asked = Instant::now();
-        loop {
-            match journal.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {
-                    notes.push(
-                        "the file system knows no locks: see to it that no other run writes here".to_owned(),
-                    );
-                    break;
-                }
-                // A killed run may leave a process that was just being started, with a copy of the file until it is.
-                Err(TryLockError::WouldBlock) if asked.elapsed() < PATIENCE => thread::sleep(PATIENCE / 100),
-                Err(TryLockError::WouldBlock) => return Err(Error::Busy(dir.to_owned())),
-                Err(TryLockError::Error(error)) => return Err(Error::io(&path)(error)),
-            }
+        match lock(&journal).map_err(Error::io(&path))? {
+            Lock::Ours => {}
+            Lock::Foreign => return Err(Error::Busy(dir.to_owned())),
+            Lock::Unknown => notes
+                .push("the file system knows no locks: see to it that no other run writes here".to_owned()),
         }
         self.check(dir, found)?;
         Ok((RunDir { kind: self, path: dir.to_owned(), journal }, notes))
@@ -217,21 +203,16 @@ mod tests {
     const KIND: Kind =
         Kind { data: "data", journal: "journal", report: "report", format: "test", version: 1, free: &[] };
 
-    /// As a killed run leaves it, whose last engine was not yet started.
     #[test]
-    fn a_lock_that_goes_at_once_is_waited_for_and_one_that_stays_is_another_run() {
+    fn a_directory_belongs_to_one_run_until_that_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
         let (run, notes) = KIND.claim(dir.path(), Found::Refuse).unwrap();
         assert!(notes.is_empty());
+        // As a process that is just being started has one.
         let copy = run.journal.try_clone().unwrap();
         assert!(matches!(KIND.claim(dir.path(), Found::Refuse), Err(Error::Busy(_))));
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(PATIENCE / 20);
-                drop(run);
-            });
-            assert!(KIND.claim(dir.path(), Found::Refuse).is_ok(), "the lock went with its run");
-        });
+        drop(run);
+        assert!(KIND.claim(dir.path(), Found::Refuse).is_ok(), "the lock went with its run");
         drop(copy);
     }
 }

@@ -110,8 +110,9 @@ pub fn run(args: Args) -> Result<Outcome> {
     let bar = Bar::new("pack");
     let result = pack(files, &args.out, &options, &bar);
     bar.finish();
-    let summary = result.inspect_err(|_| {
-        if temp.exists() {
+    let summary = result.inspect_err(|error| {
+        // Leftovers of another run are for their own command.
+        if temp.exists() && !matches!(error, manaka_pack::Error::Leftover { .. }) {
             eprintln!(
                 "manaka: temporary files are kept in {}: the same command with --resume goes on from there",
                 temp.display()

@@ -88,7 +88,7 @@ pub fn run(
             while let Some(pieces) = due {
                 let rows = pieces.iter().map(Piece::rows).sum();
                 let written = match &mut *shards.lock().unwrap_or_else(PoisonError::into_inner) {
-                    Some(shards) => shards.write(pieces),
+                    Some(shards) => shards.write(pieces, &mut encoder),
                     None => Err(Error::Worker),
                 };
                 written.inspect_err(|_| line.fail())?;
@@ -440,7 +440,8 @@ impl<'a> Shards<'a> {
         Ok(shards)
     }
 
-    fn write(&mut self, pieces: Vec<Piece>) -> Result<()> {
+    /// Writes pieces, whose memory `encoder` gets.
+    fn write(&mut self, pieces: Vec<Piece>, encoder: &mut GroupEncoder) -> Result<()> {
         for piece in pieces {
             self.at += piece.rows();
             let group = match piece {
@@ -464,7 +465,7 @@ impl<'a> Shards<'a> {
                     self.removed += 1;
                 }
             }
-            self.open()?.append(group)?;
+            encoder.give_back(self.open()?.append(group)?);
         }
         Ok(())
     }

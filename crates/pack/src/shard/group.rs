@@ -136,6 +136,11 @@ impl GroupEncoder {
         let mut names = columns(pages.source);
         groups.group(group.rows(), |_, chunk| pages.write(names.next().unwrap_or_default(), group, chunk))
     }
+
+    /// Takes the memory of a row group that is in its shard, for the next one.
+    pub fn give_back(&mut self, memory: Vec<u8>) {
+        self.groups.give_back(memory);
+    }
 }
 
 /// Makes the pages of one column after another, out of the same memory.

@@ -119,18 +119,18 @@ impl ShardWriter {
         self.rows
     }
 
-    /// Appends an encoded row group.
+    /// Appends an encoded row group. Returns the memory it was in, for [`GroupEncoder::give_back`](super::GroupEncoder::give_back).
     ///
     /// # Errors
     /// [`Error::Parquet`].
-    pub fn append(&mut self, group: EncodedGroup) -> Result<()> {
+    pub fn append(&mut self, group: EncodedGroup) -> Result<Vec<u8>> {
         for (close, total) in group.columns().iter().zip(&mut self.column_bytes) {
             *total += close.bytes_written;
         }
         let rows = group.rows();
-        group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))?;
+        let memory = group.append_to(&mut self.writer).map_err(Error::parquet(&self.path))?;
         self.rows += rows;
-        Ok(())
+        Ok(memory)
     }
 
     /// Writes the footer and gives the shard its name.
