@@ -235,6 +235,7 @@ fn a_resumed_run_refuses_inputs_that_changed_and_options_that_reach_the_shards()
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("part-00003.mpk.zst"), "{}", said(&output));
     assert!(said(&output).contains("another one"), "{}", said(&output));
+    assert!(!said(&output).contains("goes on from there"), "{}", said(&output));
 }
 
 /// The files of a kind in the temporary directory of a run, in name order.
