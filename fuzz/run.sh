@@ -16,7 +16,7 @@ corpus=$(mktemp -d)
 trap 'rm -rf "$corpus"' EXIT INT TERM
 cp -R fuzz/seeds/. "$corpus"
 
-for target in ${@:-stream sfen packed header nnbin kpnet}; do
+for target in ${@:-$(cargo fuzz list)}; do
     echo "== $target"
     # Without a sanitizer nothing needs a nightly compiler; what is looked for are panics and broken promises. Debug
     # assertions and overflow checks are on. The memory limit is far above what any input may take.
