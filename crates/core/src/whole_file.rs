@@ -59,8 +59,8 @@ impl WholeFile {
         &self.path
     }
 
-    /// Has bytes that were written sent to disk and does not wait for them, so that [`WholeFile::commit`] finds little left
-    /// to do. Only a hint: where the system does not take it, nothing changes.
+    /// [`begin_write_back`] of this file: [`WholeFile::commit`] then finds little left to do, and what is on disk need not stay
+    /// in memory.
     pub fn begin_write_back(&self, at: u64, len: u64) {
         begin_write_back(&self.file, at, len);
     }

@@ -34,7 +34,7 @@ pub struct Plan {
     pub buckets: u32,
     /// Spools of the second scatter: ranges of draws.
     pub spools: usize,
-    /// Neighbouring spools that one thread sorts and encodes in one go.
+    /// Neighbouring spools that one thread sorts and encodes in one go, at most.
     pub(crate) stretch: usize,
     /// Bytes of memory the run may use.
     pub memory: u64,

@@ -5,9 +5,10 @@
 //! as it is   length 8 | packed 96 × 8
 //! ```
 //!
-//! The length is that of all bytes with itself, 97 for a position that stands as it is. `occupied` and the pieces stand in the order of squares; a piece is its board byte, a hand takes 5 bits for its pawns, 3
-//! for each of L, N, S, G and 2 for B and R. The numbers are bits, counted from the least of the first byte. Positions that do
-//! not fit, which no game reaches, stand as they are: the bytes of two positions are equal just when the positions are.
+//! The numbers are bits, counted from the least of the first byte. The length is that of all bytes with itself, 97 for a
+//! position that stands as it is. `occupied` and the pieces stand in the order of squares; a piece is its board byte, a hand
+//! takes 5 bits for its pawns, 3 for each of L, N, S, G and 2 for B and R. Positions that do not fit, which no game reaches,
+//! stand as they are: the bytes of two positions are equal just when the positions are.
 
 // The fuzz target takes this file into a crate of its own, where only a path finds these.
 #[cfg(target_arch = "x86_64")]

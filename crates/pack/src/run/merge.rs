@@ -54,7 +54,7 @@ impl<'a> Group<'a> {
 
 /// Entries are asked for this many ahead of their turn.
 const AHEAD: usize = 12;
-/// Bytes of an entry that are asked for: three lines, which hold one of seven candidates wherever it begins.
+/// Bytes of an entry that are asked for: three lines, which hold one of 19 candidates wherever it begins.
 const LOOK: usize = 129;
 
 impl<'a> Sorted<'a> {

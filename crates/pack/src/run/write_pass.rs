@@ -242,7 +242,7 @@ struct Gather<'a> {
 
 /// Rows are asked for this many ahead of their turn.
 const AHEAD: usize = 12;
-/// Bytes of a row that are asked for: three lines, which hold one of four candidates wherever it begins.
+/// Bytes of a row that are asked for: three lines, which hold one of 18 candidates wherever it begins.
 const LOOK: usize = 129;
 
 impl<'a> Gather<'a> {
