@@ -1,8 +1,10 @@
 //! What a run has done, so that a killed one can be taken up again: a lock, a description of the job, one line a
 //! finished unit.
 //!
-//! The output directory holds the lock; the temporary directory holds the journal and the spools. A line of the journal is written after what it says
-//! is on disk; a torn last line is as good as none.
+//! The output directory holds the lock; the temporary directory holds the journal and the spools. A line of the journal is
+//! written after what it says is written; a torn last line is as good as none. From the first checkpoint on, both are brought to
+//! disk too, at every checkpoint. Before, that is left to the system, and most files are gone before it gets to them: a
+//! killed process can be taken up all the same, only after a power cut such a run is begun again.
 
 use crate::error::{Error, Result};
 use crate::run::{PackOptions, shard_path};
@@ -50,7 +52,8 @@ pub struct WorkDir {
     /// The end of a pass was written.
     ended: Condvar,
     attempt: u32,
-    /// Finished units are written down this far apart: bringing spools to disk takes time.
+    began: Instant,
+    /// Finished units are written down this far apart once a run is older: bringing spools to disk takes time.
     checkpoint: Duration,
 }
 
@@ -59,8 +62,8 @@ struct Journal {
     /// Lines to write, each with the spool that can go once it is written.
     pending: Vec<(String, Option<usize>)>,
     written: Instant,
-    /// Whether lines are brought to disk.
-    durable: bool,
+    /// Whether what lines speak of lies in files.
+    in_files: bool,
     /// Whether the end of a pass is being written; nothing is written before it.
     ending: bool,
 }
@@ -139,14 +142,14 @@ impl WorkDir {
             .map_err(Error::io(&journal_path))?;
         file.set_len(whole).map_err(Error::io(&journal_path))?;
         let mut journal =
-            Journal { file, pending: Vec::new(), written: Instant::now(), durable: false, ending: false };
+            Journal { file, pending: Vec::new(), written: Instant::now(), in_files: false, ending: false };
         io::Seek::seek(&mut journal.file, io::SeekFrom::End(0)).map_err(Error::io(&journal_path))?;
         if whole == 0 {
             journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), None)));
         }
         journal.pending.push((format!("attempt\t{attempt}"), None));
         let lines = mem::take(&mut journal.pending);
-        journal.write(&lines).map_err(Error::io(&journal_path))?;
+        journal.write(&lines, false).map_err(Error::io(&journal_path))?;
         let dir = Self {
             path: path.to_owned(),
             lock: lock_path,
@@ -154,6 +157,7 @@ impl WorkDir {
             journal: Mutex::new(journal),
             ended: Condvar::new(),
             attempt,
+            began: Instant::now(),
             checkpoint: options.checkpoint,
         };
         Ok((dir, past))
@@ -169,15 +173,32 @@ impl WorkDir {
     }
 
     /// Notes that a unit is done whose output is in `output`. The line is written when some time has passed or by
-    /// [`WorkDir::flush`], after the output is on disk. `used` is the unit's input, removed once the line is written.
+    /// [`WorkDir::flush`], after the output. `used` is the unit's input, removed once the line is written.
     pub fn note(&self, line: String, output: &Spools<'_>, used: Option<(&Spools<'_>, usize)>) -> Result<()> {
         let mut journal = self.lock();
         journal.pending.push((line, used.map(|(_, index)| index)));
-        if journal.written.elapsed() < self.checkpoint || journal.ending {
+        let waits = !journal.in_files || self.is_old();
+        if journal.ending || waits && journal.written.elapsed() < self.checkpoint {
             return Ok(());
         }
         let lines = mem::take(&mut journal.pending);
         self.write(&mut journal, lines, output, used.map(|(input, _)| input))
+    }
+
+    /// Whether the time of the first checkpoint has come.
+    fn is_old(&self) -> bool {
+        self.began.elapsed() >= self.checkpoint
+    }
+
+    /// Brings spools to disk if lines are to be; says whether they are. What lies in memory outlives no power cut: then there is
+    /// nothing to tell from the lines either.
+    fn sync(&self, in_files: bool, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<bool> {
+        let durable = in_files && self.is_old();
+        if durable {
+            input.map_or(Ok(()), Spools::sync)?;
+            output.sync()?;
+        }
+        Ok(durable)
     }
 
     /// Writes every line noted, with `line` behind them.
@@ -202,9 +223,10 @@ impl WorkDir {
     /// Writes the end of a pass; the next pass may have begun. Bringing its output to disk takes time, in which the
     /// processor has other work.
     pub fn end_pass(&self, end: PassEnd, output: &Spools<'_>, input: Option<&Spools<'_>>) -> Result<()> {
-        let written = output.sync().and_then(|()| {
+        let in_files = self.lock().in_files;
+        let written = self.sync(in_files, output, input).and_then(|durable| {
             let mut journal = self.lock();
-            self.write_lines(&mut journal, end.lines, input)
+            self.write_lines(&mut journal, end.lines, durable, input)
         });
         self.lock().ending = false;
         self.ended.notify_all();
@@ -224,17 +246,18 @@ impl WorkDir {
         output: &Spools<'_>,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
-        output.sync()?;
-        self.write_lines(journal, lines, input)
+        let durable = self.sync(journal.in_files, output, input)?;
+        self.write_lines(journal, lines, durable, input)
     }
 
     fn write_lines(
         &self,
         journal: &mut Journal,
         lines: Vec<(String, Option<usize>)>,
+        durable: bool,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
-        journal.write(&lines).map_err(Error::io(&self.path.join(JOURNAL)))?;
+        journal.write(&lines, durable).map_err(Error::io(&self.path.join(JOURNAL)))?;
         let mut used = lines.into_iter().filter_map(|(_, used)| used);
         match input {
             Some(input) => used.try_for_each(|index| input.remove(index)),
@@ -242,9 +265,9 @@ impl WorkDir {
         }
     }
 
-    /// From now on lines are brought to disk: what they speak of is there.
-    pub fn make_durable(&self) {
-        self.lock().durable = true;
+    /// What lines speak of from now on lies in files.
+    pub fn speaks_of_files(&self) {
+        self.lock().in_files = true;
     }
 
     /// Removes the directory: the run is done.
@@ -271,11 +294,10 @@ fn empty(dir: &Path, journal: &Path) -> Result<()> {
 }
 
 impl Journal {
-    fn write(&mut self, lines: &[(String, Option<usize>)]) -> io::Result<()> {
+    fn write(&mut self, lines: &[(String, Option<usize>)], durable: bool) -> io::Result<()> {
         let text: String = lines.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         self.file.write_all(text.as_bytes())?;
-        // What lies in memory outlives no power cut: then there is nothing to tell from the lines either.
-        if self.durable {
+        if durable {
             self.file.sync_data()?;
         }
         self.written = Instant::now();

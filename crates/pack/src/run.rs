@@ -15,7 +15,7 @@ use crate::memory;
 use crate::plan::{Load, Plan};
 use crate::policy::Policy;
 use crate::shard::{Footer, ShardReader, ShardSummary};
-use crate::spool::{Pool, Spools, Store};
+use crate::spool::{Pool, Sending, Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::out_dir;
 use manaka_core::progress::Progress;
@@ -45,7 +45,8 @@ pub struct PackOptions {
     pub temp_dir: Option<PathBuf>,
     /// Buckets of the first scatter; chosen by the plan when `None`.
     pub buckets: Option<u32>,
-    /// Time between two checkpoints. A resumed run repeats what was done since the last.
+    /// Time between two checkpoints. A resumed run repeats what was done since the last; one that was killed before the first, what
+    /// was not finished, or, after a power cut, all.
     pub checkpoint: Duration,
     /// Whether to go on with a run that was killed.
     pub resume: bool,
@@ -278,7 +279,7 @@ fn pack_as(
     let (work, past) = WorkDir::open(temp, out, &job, options)?;
     job::adopt_plan(&mut plan, &past);
     if !plan.in_memory {
-        work.make_durable();
+        work.speaks_of_files();
     }
     let pool = Pool::default();
     work.flush(job::plan_line(&plan), &Spools::new(0, Store::Memory, 0, &pool), None)?;
@@ -312,9 +313,10 @@ const fn is_resumable(error: &Error) -> bool {
 
 fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Result<Summary> {
     let plan = run.plan;
+    let sending = Sending::halfway(run.options.checkpoint);
     let store = |name: &'static str| match plan.in_memory {
         true => Store::Memory,
-        false => Store::Files { dir: run.work.path().to_owned(), name },
+        false => Store::Files { dir: run.work.path().to_owned(), name, sending },
     };
     let mut passes = Vec::new();
     let mut began = Instant::now();

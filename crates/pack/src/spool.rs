@@ -13,6 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Which unit of work wrote a chunk, and at which attempt.
@@ -32,7 +33,27 @@ pub enum Store {
     Files {
         dir: PathBuf,
         name: &'static str,
+        sending: Sending,
     },
+}
+
+/// When files begin to be sent to disk as they grow, so that a checkpoint finds little left to do. What is removed before
+/// need not go to disk at all.
+#[derive(Clone, Copy)]
+pub struct Sending {
+    began: Instant,
+    after: Duration,
+}
+
+impl Sending {
+    /// Halfway to the first checkpoint of a run that begins now.
+    pub fn halfway(checkpoint: Duration) -> Self {
+        Self { began: Instant::now(), after: checkpoint / 2 }
+    }
+
+    fn has_begun(self) -> bool {
+        self.began.elapsed() >= self.after
+    }
 }
 
 /// Bytes of an item's key and place in a chunk.
@@ -180,7 +201,7 @@ impl<'p> Spools<'p> {
     fn path(&self, index: usize) -> Option<PathBuf> {
         match &self.store {
             Store::Memory => None,
-            Store::Files { dir, name } => Some(dir.join(format!("{name}-{index:04}"))),
+            Store::Files { dir, name, .. } => Some(dir.join(format!("{name}-{index:04}"))),
         }
     }
 
@@ -227,7 +248,7 @@ impl<'p> Spools<'p> {
     pub fn changed(&self, what: &str) -> Error {
         let path = match &self.store {
             Store::Memory => PathBuf::new(),
-            Store::Files { dir, name } => dir.join(format!("{name}-*")),
+            Store::Files { dir, name, .. } => dir.join(format!("{name}-*")),
         };
         Error::Leftover { path, what: format!("{what}: remove them to start again") }
     }
@@ -278,9 +299,15 @@ impl<'p> Spools<'p> {
                 chunks.skip(head)?;
             }
         }
-        // It is read once: the system's memory is for what comes next.
-        begin_write_back(&chunks.file, 0, chunks.len);
+        if self.sends() {
+            // It is read once: the system's memory is for what comes next.
+            begin_write_back(&chunks.file, 0, chunks.len);
+        }
         Ok(())
+    }
+
+    fn sends(&self) -> bool {
+        matches!(self.store, Store::Files { sending, .. } if sending.has_begun())
     }
 
     /// Bytes at which a spool sends for the first time: spools fill evenly, and must not send all at once.
@@ -292,10 +319,15 @@ impl<'p> Spools<'p> {
     pub fn remove(&self, index: usize) -> Result<()> {
         match self.path(index) {
             None => self.lock(index).chunks = Vec::new(),
-            Some(path) => match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io(&path)(error)),
-                _ => {}
-            },
+            Some(path) => {
+                self.lock(index).dirty = false;
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                        return Err(Error::io(&path)(error));
+                    }
+                    _ => {}
+                }
+            }
         }
         Ok(())
     }
@@ -324,7 +356,7 @@ impl<'p> Spools<'p> {
                         let end = file.stream_position()?;
                         // Pieces of about SEND, at another time in each spool.
                         let due = spool.sent + if spool.sent == 0 { self.first_send(index) } else { SEND };
-                        if end >= due {
+                        if end >= due && self.sends() {
                             begin_write_back(&file, spool.sent, end - spool.sent);
                             spool.sent = end;
                         }
