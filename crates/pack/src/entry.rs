@@ -1,23 +1,37 @@
-//! A record as the fold keeps it: the position and what adds, nothing else.
+//! What buckets and spools hold: records as the fold keeps them, and rows, each under its key.
 //!
 //! ```text
-//! value_q f32 | ply u16 | value_z i8 | n u16 | position | n × (mv u16, cp i16)      policy from cp
-//!                                                       | n × (mv u16, visits u32)  policy from visits
+//! key  5 | value_q f32 | ply u16 | kind i8 | n u16 | position | n × (mv u16, cp i16)      an entry, policy from cp
+//!                                                  | position | n × (mv u16, visits u32)            policy from visits
+//! draw 8 | value_q f32 | ply u16 |    3    | n u16 | weight u32 | position | n × (mv u16, cp i16)              a row
+//!                                                  | weight u32 | value_z f32 | position | n × (mv u16, prob f32)
+//! draw 8 | as in the entry                                                                a row of one record
 //! ```
 //!
-//! `value_z` is 2 where a record has no outcome, as in the stream: entries are no wider for it.
+//! The kind of a record is its outcome, −1, 0 or 1, and 2 where it has none. The `value_z` of a row is 2 where no record of it
+//! has an outcome; score rows have none in their shards. A row of one record is made into what a shard holds where it is
+//! written. Slot and rank of a row are not there: they follow the order of (hash, position), which it has.
 
+use crate::fold::Row;
+use crate::key;
 use crate::squeezed::{Position, ROOM, squeeze};
 use manaka_core::PolicySource;
+use manaka_core::conventions::NO_OUTCOME;
 use manaka_core::packed::PACKED_LEN;
 use manaka_core::stream::RecordRef;
 
+/// Bytes of the key of an entry and of the draw of a row.
+const KEY: usize = 5;
+const DRAW: usize = 8;
+/// Bytes between these and what follows.
 const HEAD: usize = 4 + 2 + 1 + 2;
 
-/// The `value_z` of an entry without an outcome.
+/// The kind of a record without an outcome.
 const ABSENT: i8 = 2;
+/// The kind of a row of several records.
+const ROW: i8 = 3;
 
-/// Bytes of a candidate in an entry.
+/// Bytes of a candidate.
 pub const fn candidate_len(source: PolicySource) -> usize {
     match source {
         PolicySource::Visits => 2 + 4,
@@ -25,22 +39,21 @@ pub const fn candidate_len(source: PolicySource) -> usize {
     }
 }
 
-/// Appends the entry of a valid record.
-pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
-    let mut head = [0; HEAD];
-    head[..4].copy_from_slice(&record.value_q().to_le_bytes());
-    head[4..6].copy_from_slice(&record.ply().to_le_bytes());
+/// Appends the entry of a valid record whose position has this hash.
+pub fn push(record: &RecordRef<'_>, hash: u128, source: PolicySource, out: &mut Vec<u8>) {
     // Valid records hold -1, 0 (of either sign) and 1 only.
-    let value_z: i8 = match record.outcome() {
+    let kind: i8 = match record.outcome() {
         None => ABSENT,
         Some(z) if z > 0.0 => 1,
         Some(z) if z < 0.0 => -1,
         Some(_) => 0,
     };
-    head[6..7].copy_from_slice(&value_z.to_le_bytes());
-    let n = u16::try_from(record.n_cand()).unwrap_or(u16::MAX);
-    head[7..].copy_from_slice(&n.to_le_bytes());
-    push_head(head, record.packed_bytes(), out);
+    push_position(
+        hash,
+        head(record.value_q(), record.ply(), kind, record.n_cand()),
+        record.packed_bytes(),
+        out,
+    );
     // A candidate of a record is mv, visits, cp (stream.md §3.2).
     let candidates = record.candidate_bytes().iter();
     match source {
@@ -50,13 +63,15 @@ pub fn push(record: &RecordRef<'_>, source: PolicySource, out: &mut Vec<u8>) {
 }
 
 /// Appends the entry that leaves a position out of the fold: one without candidates, which no record has.
-pub fn push_excluded(packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
-    push_head([0; HEAD], packed, out);
+pub fn push_excluded(packed: &[u8; PACKED_LEN], hash: u128, out: &mut Vec<u8>) {
+    push_position(hash, [0; HEAD], packed, out);
 }
 
-/// Appends what stands before the candidates. It is written where it is to lie: to copy bytes that were only just written
-/// takes longer than to write them.
-fn push_head(head: [u8; HEAD], packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
+/// Appends what stands before the candidates of an entry. It is written where it is to lie: to copy bytes that were only just
+/// written takes longer than to write them.
+fn push_position(hash: u128, head: [u8; HEAD], packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
+    let [a, b, c, d, e, ..] = key::sort_key(hash).to_le_bytes();
+    out.extend_from_slice(&[a, b, c, d, e]);
     out.extend_from_slice(&head);
     let start = out.len();
     out.resize(start + ROOM, 0);
@@ -64,9 +79,88 @@ fn push_head(head: [u8; HEAD], packed: &[u8; PACKED_LEN], out: &mut Vec<u8>) {
     out.truncate(start + len);
 }
 
+/// Appends a row.
+pub fn push_row(row: &Row, draw: u64, position: Position<'_>, source: PolicySource, out: &mut Vec<u8>) {
+    out.extend_from_slice(&draw.to_le_bytes());
+    out.extend_from_slice(&head(row.value_q, row.ply, ROW, row.candidates.len()));
+    out.extend_from_slice(&row.weight.to_le_bytes());
+    if source == PolicySource::Visits {
+        out.extend_from_slice(&row.value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
+    }
+    out.extend_from_slice(position.bytes());
+    match source {
+        PolicySource::Visits => out.extend(row.candidates.iter().flat_map(|candidate| {
+            let ([a, b], [c, d, e, f]) = (candidate.mv.to_le_bytes(), candidate.prob.to_le_bytes());
+            [a, b, c, d, e, f]
+        })),
+        PolicySource::SoftmaxCp => out.extend(row.candidates.iter().flat_map(|candidate| {
+            let ([a, b], [c, d]) = (candidate.mv.to_le_bytes(), candidate.cp.to_le_bytes());
+            [a, b, c, d]
+        })),
+    }
+}
+
+fn head(value_q: f32, ply: u16, kind: i8, n: usize) -> [u8; HEAD] {
+    let ([a, b, c, d], [e, f], [g]) = (value_q.to_le_bytes(), ply.to_le_bytes(), kind.to_le_bytes());
+    // Well-formed moves are far fewer than 65536.
+    let [h, i] = u16::try_from(n).unwrap_or(u16::MAX).to_le_bytes();
+    [a, b, c, d, e, f, g, h, i]
+}
+
+/// The key and the length of the entry at the start of `bytes`; `None` when they hold none.
+pub fn step_entry(bytes: &[u8], source: PolicySource) -> Option<(u64, usize)> {
+    let (&[a, b, c, d, e], rest) = bytes.split_first_chunk::<KEY>()?;
+    Some((u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]), KEY + step(rest, source)?))
+}
+
+/// The draw and the length of the row at the start of `bytes`; `None` when they hold none.
+pub fn step_row(bytes: &[u8], source: PolicySource) -> Option<(u64, usize)> {
+    let (draw, rest) = bytes.split_first_chunk::<DRAW>()?;
+    Some((u64::from_le_bytes(*draw), DRAW + step(rest, source)?))
+}
+
+/// The length of what lies behind a key.
+fn step(bytes: &[u8], source: PolicySource) -> Option<usize> {
+    let head = bytes.first_chunk()?;
+    let before = HEAD + sums_len(head, source);
+    Some(before + usize::from(*bytes.get(before)?) + n_of(head) * candidate_len(source))
+}
+
+/// Bytes between head and position.
+const fn sums_len(head: &[u8; HEAD], source: PolicySource) -> usize {
+    match (kind_of(head), source) {
+        (ROW, PolicySource::Visits) => 4 + 4,
+        (ROW, PolicySource::SoftmaxCp) => 4,
+        _ => 0,
+    }
+}
+
+fn n_of(head: &[u8; HEAD]) -> usize {
+    usize::from(u16::from_le_bytes([head[7], head[8]]))
+}
+
+const fn kind_of(head: &[u8; HEAD]) -> i8 {
+    i8::from_le_bytes([head[6]])
+}
+
+const fn value_q_of(head: &[u8; HEAD]) -> f32 {
+    f32::from_le_bytes([head[0], head[1], head[2], head[3]])
+}
+
+const fn ply_of(head: &[u8; HEAD]) -> u16 {
+    u16::from_le_bytes([head[4], head[5]])
+}
+
+fn scores(candidates: &[u8]) -> impl Iterator<Item = (u16, i16)> + Clone + use<'_> {
+    let score = |&[a, b, c, d]: &[u8; 4]| (u16::from_le_bytes([a, b]), i16::from_le_bytes([c, d]));
+    candidates.as_chunks().0.iter().map(score)
+}
+
 /// An entry where it lies.
 #[derive(Clone, Copy)]
 pub struct Entry<'a> {
+    /// From the head on, with whatever is behind it.
+    from: &'a [u8],
     head: &'a [u8; HEAD],
     position: Position<'a>,
     candidates: &'a [u8],
@@ -75,15 +169,14 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// The entry at the start of `bytes`; `None` when they hold none.
     pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
-        let position = Position::read(rest)?;
-        let n = usize::from(u16::from_le_bytes([head[HEAD - 2], head[HEAD - 1]]));
-        Some(Self { head, position, candidates: position.rest().get(..n * candidate_len(source))? })
+        Self::behind_key(bytes.get(KEY..)?, source)
     }
 
-    /// How many candidates there are.
-    pub const fn n_cand(&self) -> u16 {
-        u16::from_le_bytes([self.head[HEAD - 2], self.head[HEAD - 1]])
+    fn behind_key(from: &'a [u8], source: PolicySource) -> Option<Self> {
+        let (head, rest) = from.split_first_chunk()?;
+        let position = Position::read(rest)?;
+        let candidates = position.rest().get(..n_of(head) * candidate_len(source))?;
+        Some(Self { from, head, position, candidates })
     }
 
     /// Whether this is no record but the mark that leaves its position out.
@@ -95,32 +188,38 @@ impl<'a> Entry<'a> {
         self.position
     }
 
-    pub fn value_q(&self) -> f32 {
-        f32::from_le_bytes([self.head[0], self.head[1], self.head[2], self.head[3]])
+    pub const fn value_q(&self) -> f32 {
+        value_q_of(self.head)
     }
 
-    pub fn ply(&self) -> u16 {
-        u16::from_le_bytes([self.head[4], self.head[5]])
+    pub const fn ply(&self) -> u16 {
+        ply_of(self.head)
     }
 
     /// The outcome, −1, 0 or 1; `None` where the record has none.
     pub fn outcome(&self) -> Option<i8> {
-        let value_z = i8::from_le_bytes([self.head[6]]);
-        (value_z != ABSENT).then_some(value_z)
+        let kind = kind_of(self.head);
+        (kind != ABSENT).then_some(kind)
     }
 
-    /// Appends the position and all candidates behind it. Those of a score entry are laid out as in a placed row.
-    pub fn append_position_and_candidates(&self, out: &mut Vec<u8>) {
-        self.position.append(self.candidates.len(), out);
+    /// Appends the row of this record alone. A copy of a length that is known beforehand takes half the time, so where there is
+    /// enough, more is copied and cut off.
+    pub fn push_as_row(&self, draw: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&draw.to_le_bytes());
+        let len = HEAD + self.position.bytes().len() + self.candidates.len();
+        match self.from.first_chunk::<128>() {
+            Some(bytes) if len <= bytes.len() => {
+                let end = out.len() + len;
+                out.extend_from_slice(bytes);
+                out.truncate(end);
+            }
+            _ => out.extend_from_slice(&self.from[..len]),
+        }
     }
 
     /// `(mv, cp)` of a score entry.
-    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + use<'a> {
-        self.candidates
-            .as_chunks::<4>()
-            .0
-            .iter()
-            .map(|c| (u16::from_le_bytes([c[0], c[1]]), i16::from_le_bytes([c[2], c[3]])))
+    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + Clone + use<'a> {
+        scores(self.candidates)
     }
 
     /// `(mv, visits)` of a visits entry.
@@ -130,5 +229,85 @@ impl<'a> Entry<'a> {
             .0
             .iter()
             .map(|c| (u16::from_le_bytes([c[0], c[1]]), u32::from_le_bytes([c[2], c[3], c[4], c[5]])))
+    }
+}
+
+/// A row where it lies.
+#[derive(Clone, Copy)]
+pub enum PlacedRow<'a> {
+    /// Of one record.
+    One(Entry<'a>),
+    /// Of several.
+    Several(Sums<'a>),
+}
+
+impl<'a> PlacedRow<'a> {
+    /// The row at the start of `bytes`; `None` when they hold none.
+    pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
+        let from = bytes.get(DRAW..)?;
+        let (head, rest) = from.split_first_chunk()?;
+        if kind_of(head) != ROW {
+            return Entry::behind_key(from, source).map(Self::One);
+        }
+        let (weight, rest) = rest.split_first_chunk()?;
+        let (value_z, rest) = match source {
+            PolicySource::Visits => {
+                rest.split_first_chunk().map(|(z, rest)| (f32::from_le_bytes(*z), rest))?
+            }
+            PolicySource::SoftmaxCp => (NO_OUTCOME, rest),
+        };
+        let position = Position::read(rest)?;
+        let candidates = position.rest().get(..n_of(head) * candidate_len(source))?;
+        let weight = u32::from_le_bytes(*weight);
+        Some(Self::Several(Sums { head, weight, value_z, position, candidates }))
+    }
+
+    pub const fn position(&self) -> Position<'a> {
+        match self {
+            Self::One(entry) => entry.position,
+            Self::Several(row) => row.position,
+        }
+    }
+}
+
+/// A row of several records where it lies.
+#[derive(Clone, Copy)]
+pub struct Sums<'a> {
+    head: &'a [u8; HEAD],
+    weight: u32,
+    value_z: f32,
+    position: Position<'a>,
+    candidates: &'a [u8],
+}
+
+impl<'a> Sums<'a> {
+    pub const fn ply(&self) -> u16 {
+        ply_of(self.head)
+    }
+
+    pub const fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    pub fn value_z(&self) -> Option<f32> {
+        (self.value_z != NO_OUTCOME).then_some(self.value_z)
+    }
+
+    pub const fn value_q(&self) -> f32 {
+        value_q_of(self.head)
+    }
+
+    /// `(mv, cp)` of a score row.
+    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + Clone + use<'a> {
+        scores(self.candidates)
+    }
+
+    /// `(mv, prob)` of a visits row.
+    pub fn shares(&self) -> impl Iterator<Item = (u16, f32)> + use<'a> {
+        self.candidates
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&[a, b, c, d, e, f]| (u16::from_le_bytes([a, b]), f32::from_le_bytes([c, d, e, f])))
     }
 }

@@ -17,20 +17,24 @@ pub fn whole(packed: &[u8; PACKED_LEN]) -> (u128, [u8; PACKED_LEN]) {
     (hash(packed), *packed)
 }
 
+/// Bits of the key a position is sorted by. Positions whose keys are equal are told apart by what they are; among a billion, one in
+/// a thousand is.
+const KEY_BITS: u32 = 40;
+
 /// The slot of a hash: its top 12 bits.
 pub const fn slot(hash: u128) -> u32 {
-    slot_of_top(top(hash))
+    slot_of_key(sort_key(hash))
 }
 
-/// The key a position is sorted by: the top half of its hash.
-pub const fn top(hash: u128) -> u64 {
-    (hash >> 64) as u64
+/// The key a position is sorted by: the top 40 bits of its hash.
+pub const fn sort_key(hash: u128) -> u64 {
+    (hash >> (u128::BITS - KEY_BITS)) as u64
 }
 
-/// The slot of a hash whose top half is known.
+/// The slot of a hash whose sort key is known.
 #[expect(clippy::cast_possible_truncation, reason = "12 bits remain")]
-pub const fn slot_of_top(top: u64) -> u32 {
-    (top >> (64 - SLOTS.trailing_zeros())) as u32
+pub const fn slot_of_key(key: u64) -> u32 {
+    (key >> (KEY_BITS - SLOTS.trailing_zeros())) as u32
 }
 
 /// The bucket of a slot when there are `buckets` of them, at most one a slot: each is a run of whole slots.

@@ -1,8 +1,7 @@
-//! Items of chunks in the order of their keys, without a look at the items themselves; and looking ahead at them.
+//! Items of chunks in the order of their keys; and looking ahead at them.
 //!
 //! Hashes and draws are spread evenly, so one pass over the keys puts nearly every item into a pocket of its own.
 
-use crate::spool::Chunk;
 use std::mem::MaybeUninit;
 
 /// An item of some chunks: its key and where it lies.
@@ -14,18 +13,15 @@ pub struct Item {
 }
 
 impl Item {
-    /// The bytes from the item to the end of its chunk's items.
-    pub fn bytes(self, chunks: &[Chunk]) -> &[u8] {
-        chunks
-            .get(self.chunk as usize)
-            .and_then(|chunk| chunk.items().get(self.offset as usize..))
-            .unwrap_or(&[])
+    /// The bytes from the item to the end of its chunk.
+    pub fn bytes(self, chunks: &[Vec<u8>]) -> &[u8] {
+        chunks.get(self.chunk as usize).and_then(|chunk| chunk.get(self.offset as usize..)).unwrap_or(&[])
     }
 }
 
 /// Asks for the memory of an item that is wanted soon, and of as many bytes behind its start.
 #[inline]
-pub fn prefetch(item: Item, len: usize, chunks: &[Chunk]) {
+pub fn prefetch(item: Item, len: usize, chunks: &[Vec<u8>]) {
     let bytes = item.bytes(chunks);
     for at in (0..bytes.len().min(len)).step_by(64) {
         prefetch_line(&bytes[at]);
@@ -66,19 +62,22 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// The items of the chunks by key; equal keys in the order in which they come.
+    /// The items of the chunks by key; equal keys in the order in which they come. `step` gives the key and the length of the
+    /// item at the start of some bytes.
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "there are far fewer than 2^32 chunks; a pocket is a usize"
+        reason = "a chunk is handed over long before 4 GiB, there are far fewer than 2^32; a pocket is a usize"
     )]
-    pub fn sort(&mut self, chunks: &[Chunk]) -> &[Item] {
+    pub fn sort(&mut self, chunks: &[Vec<u8>], step: impl Fn(&[u8]) -> Option<(u64, usize)>) -> &[Item] {
         self.found.clear();
         let (mut least, mut most) = (u64::MAX, 0);
         for (number, chunk) in chunks.iter().enumerate() {
-            self.found.extend(chunk.keys().map(|(key, offset)| {
+            let mut at = 0;
+            while let Some((key, len)) = chunk.get(at..).and_then(&step) {
                 (least, most) = (least.min(key), most.max(key));
-                Item { key, chunk: number as u32, offset }
-            }));
+                self.found.push(Item { key, chunk: number as u32, offset: at as u32 });
+                at += len;
+            }
         }
         // One item a pocket, or half of one.
         let pockets = self.found.len().next_power_of_two();
@@ -134,24 +133,24 @@ mod tests {
         #[test]
         fn items_stand_in_the_order_of_a_stable_sort(keys in prop::collection::vec(prop::collection::vec(key(), 0..60), 0..4)) {
             let mut expected = Vec::new();
-            let mut chunks = Vec::new();
             for (chunk, keys) in keys.iter().enumerate() {
-                let items: Vec<(u64, Vec<u8>)> = keys.iter().map(|&key| (key, vec![0; 3])).collect();
-                chunks.push(Chunk::of_items(&items));
-                let place = |(at, &key): (usize, &u64)| Item { key, chunk: chunk as u32, offset: 3 * at as u32 };
+                let place = |(at, &key): (usize, &u64)| Item { key, chunk: chunk as u32, offset: 8 * at as u32 };
                 expected.extend(keys.iter().enumerate().map(place));
             }
             expected.sort_by_key(|item| item.key);
+            let chunk = |keys: &Vec<u64>| keys.iter().flat_map(|key| key.to_le_bytes()).collect::<Vec<u8>>();
+            let step = |bytes: &[u8]| Some((u64::from_le_bytes(*bytes.first_chunk()?), 8));
             let mut sorter = Sorter::default();
             // What is left from a sort before does not show.
-            sorter.sort(&[Chunk::of_items(&[(5, vec![1]), (3, vec![2])])]);
-            prop_assert_eq!(sorter.sort(&chunks), &expected);
+            sorter.sort(&[chunk(&vec![5, 3])], step);
+            let chunks: Vec<_> = keys.iter().map(chunk).collect();
+            prop_assert_eq!(sorter.sort(&chunks, step), &expected);
         }
     }
 
     #[test]
     fn asking_for_memory_is_harmless_wherever_it_lies() {
-        let chunks = [Chunk::of_items(&[(1, vec![7; 10]), (2, vec![8; 200])])];
+        let chunks = [vec![8; 210]];
         for offset in [0, 10, 209, 210, u32::MAX] {
             prefetch(Item { key: 0, chunk: 0, offset }, 500, &chunks);
         }
@@ -159,6 +158,6 @@ mod tests {
         for room in [0, 1, 300] {
             prefetch_to_write(&vec![MaybeUninit::uninit(); room]);
         }
-        assert_eq!(chunks[0].items()[209], 8);
+        assert_eq!(chunks[0][209], 8);
     }
 }

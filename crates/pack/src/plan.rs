@@ -50,9 +50,9 @@ pub struct Plan {
     pub(crate) load: u64,
 }
 
-/// Bytes of an entry and of a placed row without position and candidates, either with its key.
-const ENTRY: u64 = 9 + 12;
-const ROW: u64 = 16 + 12;
+/// Bytes of an entry and of a placed row without position and candidates, either with its key. Most rows are of one record.
+const ENTRY: u64 = 9 + 5;
+const ROW: u64 = 9 + 8 + 1;
 /// Bytes of a position of forty pieces.
 const POSITION: u64 = 42;
 /// Bytes that sorting takes beside an entry.
@@ -71,7 +71,7 @@ const SPOOL: u64 = 2 << 20;
 const MAX_SPOOLS: u64 = 4096;
 /// Spools in a stretch: several row groups, but enough stretches for all threads.
 fn stretch(spools: u64, threads: u64) -> usize {
-    usize::try_from((spools / (8 * threads)).clamp(1, 16)).unwrap_or(1)
+    usize::try_from((spools / (8 * threads)).clamp(1, 4)).unwrap_or(1)
 }
 /// A chunk of a bucket or spool in memory.
 const MEMORY_CHUNK: usize = 64 << 10;
@@ -241,7 +241,7 @@ impl Plan {
             in_memory,
             buckets,
             spools: usize::try_from(spools).unwrap_or(1),
-            stretch: stretch(spools, threads).min(4),
+            stretch: stretch(spools, threads),
             memory,
             peak: memory,
             // Buckets go as spools come.
@@ -307,7 +307,7 @@ mod tests {
         write(&path, Conventions::VISITS, Compression::None, &vec![record; 10]);
         let load = Load::of(&[path], 7, NonZeroUsize::MIN).unwrap();
         // Two kings are two bytes behind seventeen; a move of visits takes six bytes.
-        assert_eq!(load.entries(), 10 * (9 + 12 + 19 + 80 * 6) + 7 * (9 + 12 + 42));
-        assert_eq!(load.rows(), 10 * (16 + 12 + 19 + 80 * 6));
+        assert_eq!(load.entries(), 10 * (9 + 5 + 19 + 80 * 6) + 7 * (9 + 5 + 42));
+        assert_eq!(load.rows(), 10 * (9 + 8 + 1 + 19 + 80 * 6));
     }
 }

@@ -1,7 +1,6 @@
 //! Bytes that several threads scatter and one thread reads back: the buckets of entries, the ranges of rows.
 //!
-//! A spool holds chunks of whole items, each under the key that orders it. It lies in memory or in a file, by the run's plan; nothing else differs. In a
-//! file every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks
+//! A spool holds chunks of whole items. It lies in memory or in a file, by the run's plan; nothing else differs. In a file every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks
 //! of finished units from those a kill left behind.
 
 use crate::error::{Error, Result};
@@ -56,64 +55,11 @@ impl Sending {
     }
 }
 
-/// Bytes of an item's key and place in a chunk.
-pub const KEY: usize = 8 + 4;
-
-/// Whole items, and behind the last of them, for each: its key (u64) and where it begins (u32). So a chunk can be sorted
-/// without a walk over its items, each of which would have to be waited for.
-pub struct Chunk {
-    bytes: Vec<u8>,
-    items: usize,
-}
-
-impl Chunk {
-    /// `None` where there is no room for the keys of as many items.
-    fn new(bytes: Vec<u8>, items: u32) -> Option<Self> {
-        let items = items as usize;
-        (items.checked_mul(KEY)? <= bytes.len()).then_some(Self { bytes, items })
-    }
-
-    fn split(&self) -> (&[u8], &[u8]) {
-        self.bytes.split_at(self.bytes.len() - self.items * KEY)
-    }
-
-    /// The bytes of all items.
-    pub fn items(&self) -> &[u8] {
-        self.split().0
-    }
-
-    /// Key and place of every item, in the order in which they came.
-    pub fn keys(&self) -> impl Iterator<Item = (u64, u32)> {
-        self.split().1.as_chunks::<KEY>().0.iter().map(|entry| {
-            let [a, b, c, d, e, f, g, h, offset @ ..] = *entry;
-            (u64::from_le_bytes([a, b, c, d, e, f, g, h]), u32::from_le_bytes(offset))
-        })
-    }
-
-    /// Bytes it takes.
-    pub const fn len(&self) -> usize {
-        self.bytes.len()
-    }
-}
-
-#[cfg(test)]
-impl Chunk {
-    /// A chunk of these keys and items.
-    pub fn of_items(items: &[(u64, Vec<u8>)]) -> Self {
-        let mut open = Open::default();
-        for (key, item) in items {
-            open.push(*key, |bytes| bytes.extend(item));
-        }
-        open.close();
-        Self { bytes: open.bytes, items: items.len() }
-    }
-}
-
 /// What one spool holds.
 #[derive(Default)]
 struct Spool {
     /// In memory: the chunks. In files: nothing.
-    chunks: Vec<Chunk>,
+    chunks: Vec<Vec<u8>>,
     items: u64,
     bytes: u64,
     /// Written to since the last sync.
@@ -135,12 +81,9 @@ impl Pool {
     }
 
     /// Gives buffers back.
-    pub fn give(&self, chunks: Vec<Chunk>) {
-        let empty = chunks.into_iter().map(|mut chunk| {
-            chunk.bytes.clear();
-            chunk.bytes
-        });
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend(empty);
+    pub fn give(&self, mut buffers: Vec<Vec<u8>>) {
+        buffers.iter_mut().for_each(Vec::clear);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).append(&mut buffers);
     }
 }
 
@@ -266,7 +209,7 @@ impl<'p> Spools<'p> {
     }
 
     /// All chunks of finished units of a spool, to be given back to the pool. In memory they are moved out.
-    pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Chunk>> {
+    pub fn load(&self, index: usize, done: &Done) -> Result<Vec<Vec<u8>>> {
         let mut loaded = Vec::new();
         self.each_chunk(index, done, |chunk| {
             loaded.push(chunk);
@@ -280,7 +223,7 @@ impl<'p> Spools<'p> {
         &self,
         index: usize,
         done: &Done,
-        mut take: impl FnMut(Chunk) -> Result<()>,
+        mut take: impl FnMut(Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let Some(path) = self.path(index) else {
             let chunks = mem::take(&mut self.lock(index).chunks);
@@ -337,7 +280,7 @@ impl<'p> Spools<'p> {
         let raw_len = bytes.len() as u64;
         let mut spool = match self.path(index) {
             None => {
-                let chunk = Chunk { bytes: mem::take(bytes), items: items as usize };
+                let chunk = mem::take(bytes);
                 let mut spool = self.lock(index);
                 spool.chunks.push(chunk);
                 spool
@@ -378,32 +321,7 @@ impl<'p> Spools<'p> {
 #[derive(Default)]
 struct Open {
     bytes: Vec<u8>,
-    keys: Vec<[u8; KEY]>,
-}
-
-impl Open {
-    #[expect(clippy::cast_possible_truncation, reason = "a chunk is handed over long before 4 GiB")]
-    fn push(&mut self, key: u64, write: impl FnOnce(&mut Vec<u8>)) {
-        let mut entry = [0; KEY];
-        entry[..8].copy_from_slice(&key.to_le_bytes());
-        entry[8..].copy_from_slice(&(self.bytes.len() as u32).to_le_bytes());
-        self.keys.push(entry);
-        write(&mut self.bytes);
-    }
-
-    /// What the chunk will take.
-    const fn len(&self) -> usize {
-        self.bytes.len() + self.keys.len() * KEY
-    }
-
-    /// Puts the keys behind the items; says how many they are.
-    #[expect(clippy::cast_possible_truncation, reason = "a chunk is handed over long before 4 GiB")]
-    fn close(&mut self) -> u32 {
-        self.bytes.extend_from_slice(self.keys.as_flattened());
-        let items = self.keys.len() as u32;
-        self.keys.clear();
-        items
-    }
+    items: u32,
 }
 
 /// One thread's side of the scatter.
@@ -424,17 +342,18 @@ impl SpoolWriter<'_, '_> {
         self.tag = tag;
     }
 
-    /// Appends one item, written by `write`, under its key.
-    pub fn push(&mut self, index: usize, key: u64, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+    /// Appends one item, written by `write`.
+    pub fn push(&mut self, index: usize, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
         let open = &mut self.open[index];
         if open.bytes.capacity() == 0 {
             open.bytes = self.spools.pool.take(self.spools.chunk + ITEM);
         }
-        open.push(key, write);
+        write(&mut open.bytes);
+        open.items += 1;
         // The next item comes when hundreds of other spools had theirs; until then the memory can be fetched.
         let room = open.bytes.spare_capacity_mut();
         prefetch_to_write(&room[room.len().min(64)..room.len().min(64 + NEXT)]);
-        if open.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
+        if open.bytes.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
     }
 
     /// Ends the unit. In files, what is still open is handed over: no chunk holds items of two units.
@@ -452,11 +371,10 @@ impl SpoolWriter<'_, '_> {
 
     fn hand_over(&mut self, index: usize) -> Result<()> {
         let open = &mut self.open[index];
-        if open.keys.is_empty() {
-            return Ok(());
+        match mem::take(&mut open.items) {
+            0 => Ok(()),
+            items => self.spools.hand_over(index, self.tag, &mut open.bytes, items),
         }
-        let items = open.close();
-        self.spools.hand_over(index, self.tag, &mut open.bytes, items)
     }
 }
 
@@ -549,16 +467,17 @@ impl Chunks {
     }
 
     /// Reads a chunk into `buffer`.
-    fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Chunk> {
+    fn read(&mut self, head: Head, mut buffer: Vec<u8>) -> Result<Vec<u8>> {
         buffer.clear();
         buffer.reserve(head.len as usize);
         let mut whole = (&self.file).take(u64::from(head.len));
         if whole.read_to_end(&mut buffer).map_err(Error::io(&self.path))? < head.len as usize {
             return Err(Error::io(&self.path)(io::ErrorKind::UnexpectedEof.into()));
         }
-        let chunk = if xxh3_64(&buffer) == head.hash { Chunk::new(buffer, head.items) } else { None };
-        let chunk = chunk.ok_or_else(|| Error::Damaged { path: self.path.clone(), offset: self.whole })?;
+        if xxh3_64(&buffer) != head.hash {
+            return Err(Error::Damaged { path: self.path.clone(), offset: self.whole });
+        }
         self.pass(head);
-        Ok(chunk)
+        Ok(buffer)
     }
 }

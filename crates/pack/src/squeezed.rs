@@ -71,20 +71,6 @@ impl<'a> Position<'a> {
         &self.from[self.len..]
     }
 
-    /// Appends its bytes and `more` of those behind it, of which there are as many. A copy of a length that is known
-    /// beforehand takes half the time, so where there is enough, more is copied and cut off.
-    pub fn append(&self, more: usize, out: &mut Vec<u8>) {
-        let len = self.len + more;
-        match self.from.first_chunk::<128>() {
-            Some(bytes) if len <= bytes.len() => {
-                let end = out.len() + len;
-                out.extend_from_slice(bytes);
-                out.truncate(end);
-            }
-            _ => out.extend_from_slice(&self.from[..len]),
-        }
-    }
-
     /// Who is to move; White for a side byte that is neither's.
     pub fn mover(&self) -> Color {
         let white = match self.len {

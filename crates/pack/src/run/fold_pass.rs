@@ -1,17 +1,16 @@
 //! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a bucket.
 
-use super::merge::{Sorted, merge_runs, write_run};
+use super::merge::{Group, Sorted, merge_runs, write_run};
 use super::{Run, on_threads, read_pass};
-use crate::entry::Entry;
+use crate::entry;
 use crate::error::Result;
-use crate::fold::{Folded, Folder, Row, as_it_is};
+use crate::fold::{Folded, Folder, Row};
 use crate::journal::PassEnd;
 use crate::order::Sorter;
 use crate::place::{self, Draws};
-use crate::spool::{Chunk, Done, SpoolWriter, Spools, Tag};
+use crate::spool::{Done, SpoolWriter, Spools, Tag};
 use crate::squeezed::Position;
 use manaka_core::PolicySource;
-use manaka_core::conventions::NO_OUTCOME;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -148,20 +147,12 @@ impl Worker<'_> {
             let chunks = buckets.load(at, read)?;
             let sorted = Sorted::new(&chunks, source, &mut self.sorter);
             found += sorted.len() as u64;
-            sorted.groups(|group| {
-                if group.is_single()
-                    && let Some(value_q) = as_it_is(&group.first, self.run.policy)
-                {
-                    return rows.push_single(group.slot, &group.first, value_q, out);
-                }
-                group.fold(folder);
-                rows.place(group.slot, group.first.position(), folder, out)
-            })?;
+            sorted.groups(|group| rows.group(&group, folder, out))?;
             self.run.pool.give(chunks);
         } else {
             let mut runs = Vec::new();
-            let mut piece: Vec<Chunk> = Vec::new();
-            let mut write = |piece: &mut Vec<Chunk>, folder: &mut Folder<'_>| {
+            let mut piece: Vec<Vec<u8>> = Vec::new();
+            let mut write = |piece: &mut Vec<Vec<u8>>, folder: &mut Folder<'_>| {
                 let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
                 let chunks = mem::take(piece);
                 let sorted = Sorted::new(&chunks, source, &mut self.sorter);
@@ -218,6 +209,28 @@ struct Rows {
 }
 
 impl Rows {
+    /// Places the row of a group.
+    fn group(
+        &mut self,
+        group: &Group<'_>,
+        folder: &mut Folder<'_>,
+        out: &mut SpoolWriter<'_, '_>,
+    ) -> Result<()> {
+        let entry = &group.first;
+        if !group.is_single() {
+            group.fold(folder);
+            return self.place(group.slot, entry.position(), folder, out);
+        }
+        // Nothing is left to leave out where the only entry is an exclusion.
+        if entry.is_exclusion() {
+            return Ok(());
+        }
+        self.unit.largest_weight = self.unit.largest_weight.max(1);
+        self.unit.no_outcome += u64::from(entry.outcome().is_none());
+        let draw = self.draw(group.slot);
+        out.push(place::spool(draw, out.len()), |bytes| entry.push_as_row(draw, bytes))
+    }
+
     /// Ends the position that is in the folder.
     fn place(
         &mut self,
@@ -248,44 +261,7 @@ impl Rows {
         self.unit.largest_weight = self.unit.largest_weight.max(row.weight);
         self.unit.no_outcome += u64::from(row.value_z.is_none());
         let (draw, source) = (self.draw(slot), self.source);
-        // Well-formed moves are far fewer than 65536.
-        let n = u16::try_from(row.candidates.len()).unwrap_or(u16::MAX);
-        let head = row_head(row.ply, row.weight, row.value_q, n);
-        out.push(place::spool(draw, out.len()), draw, |bytes| {
-            bytes.extend_from_slice(&head);
-            push_outcome(source, row.value_z, bytes);
-            bytes.extend_from_slice(position.bytes());
-            match source {
-                PolicySource::Visits => bytes.extend(row.candidates.iter().flat_map(|candidate| {
-                    let ([a, b], [c, d, e, f]) = (candidate.mv.to_le_bytes(), candidate.prob.to_le_bytes());
-                    [a, b, c, d, e, f]
-                })),
-                PolicySource::SoftmaxCp => bytes.extend(row.candidates.iter().flat_map(|candidate| {
-                    let ([a, b], [c, d]) = (candidate.mv.to_le_bytes(), candidate.cp.to_le_bytes());
-                    [a, b, c, d]
-                })),
-            }
-        })
-    }
-
-    /// Gives the row that is an entry as it is its place.
-    fn push_single(
-        &mut self,
-        slot: u32,
-        entry: &Entry<'_>,
-        value_q: f32,
-        out: &mut SpoolWriter<'_, '_>,
-    ) -> Result<()> {
-        let value_z = entry.outcome().map(f32::from);
-        self.unit.largest_weight = self.unit.largest_weight.max(1);
-        self.unit.no_outcome += u64::from(value_z.is_none());
-        let (draw, source) = (self.draw(slot), self.source);
-        let head = row_head(entry.ply(), 1, value_q, entry.n_cand());
-        out.push(place::spool(draw, out.len()), draw, |bytes| {
-            bytes.extend_from_slice(&head);
-            push_outcome(source, value_z, bytes);
-            entry.append_position_and_candidates(bytes);
-        })
+        out.push(place::spool(draw, out.len()), |bytes| entry::push_row(row, draw, position, source, bytes))
     }
 
     /// The draw of the next rank of a slot.
@@ -295,96 +271,5 @@ impl Rows {
         }
         self.placed += 1;
         self.draws.next()
-    }
-}
-
-/// A placed row in a spool, under its draw.
-///
-/// ```text
-/// ply u16 | weight u32 | value_q f32 | n u16               | position | n × (mv u16, cp i16)     policy from cp
-/// ply u16 | weight u32 | value_q f32 | n u16 | value_z f32 | position | n × (mv u16, prob f32)   policy from visits
-/// ```
-///
-/// `value_z` is 2 where no record of the row has an outcome; score rows have none in their shards. Slot and rank are not
-/// there: they follow the order of (hash, position), which the row has.
-fn row_head(ply: u16, weight: u32, value_q: f32, n: u16) -> [u8; ROW_HEAD] {
-    let ([a, b], [c, d, e, f]) = (ply.to_le_bytes(), weight.to_le_bytes());
-    let ([g, h, i, j], [k, l]) = (value_q.to_le_bytes(), n.to_le_bytes());
-    [a, b, c, d, e, f, g, h, i, j, k, l]
-}
-
-fn push_outcome(source: PolicySource, value_z: Option<f32>, bytes: &mut Vec<u8>) {
-    if source == PolicySource::Visits {
-        bytes.extend_from_slice(&value_z.unwrap_or(NO_OUTCOME).to_le_bytes());
-    }
-}
-
-const ROW_HEAD: usize = 2 + 4 + 4 + 2;
-
-/// A placed row where it lies.
-#[derive(Clone, Copy)]
-pub struct PlacedRow<'a> {
-    head: &'a [u8; ROW_HEAD],
-    value_z: f32,
-    position: Position<'a>,
-    candidates: &'a [u8],
-}
-
-impl<'a> PlacedRow<'a> {
-    /// The row at the start of `bytes`; `None` when they hold none.
-    pub fn read(bytes: &'a [u8], source: PolicySource) -> Option<Self> {
-        let (head, rest) = bytes.split_first_chunk::<ROW_HEAD>()?;
-        let (value_z, rest, candidate) = match source {
-            PolicySource::Visits => {
-                let (value_z, rest) = rest.split_first_chunk()?;
-                (f32::from_le_bytes(*value_z), rest, 2 + 4)
-            }
-            PolicySource::SoftmaxCp => (NO_OUTCOME, rest, 2 + 2),
-        };
-        let n = u16::from_le_bytes([head[ROW_HEAD - 2], head[ROW_HEAD - 1]]);
-        let position = Position::read(rest)?;
-        Some(Self { head, value_z, position, candidates: position.rest().get(..usize::from(n) * candidate)? })
-    }
-
-    fn u32_at(&self, at: usize) -> u32 {
-        u32::from_le_bytes([self.head[at], self.head[at + 1], self.head[at + 2], self.head[at + 3]])
-    }
-
-    pub const fn position(&self) -> Position<'a> {
-        self.position
-    }
-
-    pub fn ply(&self) -> u16 {
-        u16::from_le_bytes([self.head[0], self.head[1]])
-    }
-
-    pub fn weight(&self) -> u32 {
-        self.u32_at(2)
-    }
-
-    pub fn value_z(&self) -> Option<f32> {
-        (self.value_z != NO_OUTCOME).then_some(self.value_z)
-    }
-
-    pub fn value_q(&self) -> f32 {
-        f32::from_bits(self.u32_at(6))
-    }
-
-    /// `(mv, cp)` of a score row.
-    pub fn scores(&self) -> impl Iterator<Item = (u16, i16)> + use<'a> {
-        self.candidates
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&[a, b, c, d]| (u16::from_le_bytes([a, b]), i16::from_le_bytes([c, d])))
-    }
-
-    /// `(mv, prob)` of a visits row.
-    pub fn shares(&self) -> impl Iterator<Item = (u16, f32)> + use<'a> {
-        self.candidates
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&[a, b, c, d, e, f]| (u16::from_le_bytes([a, b]), f32::from_le_bytes([c, d, e, f])))
     }
 }

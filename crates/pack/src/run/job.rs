@@ -18,7 +18,7 @@ const ENDS: u64 = 64 << 10;
 /// The job as the journal holds it: what reaches the bytes of the shards, and the inputs.
 pub fn describe(set: &StreamSet, options: &PackOptions, footer: &Footer) -> Result<String> {
     let mut text =
-        format!("journal 4\nprefix {}\nrows per shard {}\n", options.prefix, options.rows_per_shard);
+        format!("journal 5\nprefix {}\nrows per shard {}\n", options.prefix, options.rows_per_shard);
     for (key, value) in footer.pairs() {
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{key} {value}");

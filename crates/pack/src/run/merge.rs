@@ -2,12 +2,11 @@
 //!
 //! However many records one position has, a piece holds one sum of it.
 
-use crate::entry::Entry;
+use crate::entry::{Entry, step_entry};
 use crate::error::{Error, Result};
 use crate::fold::{Folder, Sum};
 use crate::key;
 use crate::order::{Item, Sorter, prefetch};
-use crate::spool::Chunk;
 use crate::squeezed::{Position, ROOM, squeeze};
 use manaka_core::PolicySource;
 use manaka_core::packed::PACKED_LEN;
@@ -19,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 /// The entries of a bucket, or of a piece of one, in the order of (hash, position).
 pub struct Sorted<'a> {
-    chunks: &'a [Chunk],
+    chunks: &'a [Vec<u8>],
     items: &'a [Item],
     source: PolicySource,
 }
@@ -32,7 +31,7 @@ pub struct Group<'a> {
     pub first: Entry<'a>,
     /// The others.
     rest: &'a [Item],
-    chunks: &'a [Chunk],
+    chunks: &'a [Vec<u8>],
     source: PolicySource,
 }
 
@@ -59,8 +58,8 @@ const LOOK: usize = 129;
 
 impl<'a> Sorted<'a> {
     /// Sorts the entries of the chunks.
-    pub fn new(chunks: &'a [Chunk], source: PolicySource, sorter: &'a mut Sorter) -> Self {
-        Self { chunks, items: sorter.sort(chunks), source }
+    pub fn new(chunks: &'a [Vec<u8>], source: PolicySource, sorter: &'a mut Sorter) -> Self {
+        Self { chunks, items: sorter.sort(chunks, |bytes| step_entry(bytes, source)), source }
     }
 
     /// How many there are.
@@ -86,13 +85,13 @@ impl<'a> Sorted<'a> {
         Ok(())
     }
 
-    /// Hands on entries whose keys are equal: of one position, but for a chance of one in 2^64.
+    /// Hands on entries whose keys are equal: mostly of one position.
     fn equal_keys(&self, items: &[Item], take: &mut impl FnMut(Group<'_>) -> Result<()>) -> Result<()> {
         let position = |item: &Item| entry(self.chunks, self.source, item).map(|entry| entry.position());
         let group = |items: &[Item], take: &mut dyn FnMut(Group<'_>) -> Result<()>| {
             let Some((first, rest)) = items.split_first() else { return Ok(()) };
             let Some(entry) = entry(self.chunks, self.source, first) else { return Ok(()) };
-            let slot = key::slot_of_top(first.key);
+            let slot = key::slot_of_key(first.key);
             take(Group { slot, first: entry, rest, chunks: self.chunks, source: self.source })
         };
         let first = position(&items[0]);
@@ -105,7 +104,7 @@ impl<'a> Sorted<'a> {
     }
 }
 
-fn entry<'a>(chunks: &'a [Chunk], source: PolicySource, item: &Item) -> Option<Entry<'a>> {
+fn entry<'a>(chunks: &'a [Vec<u8>], source: PolicySource, item: &Item) -> Option<Entry<'a>> {
     Entry::read(item.bytes(chunks), source)
 }
 
@@ -208,19 +207,22 @@ impl RunReader {
 mod tests {
     use super::*;
 
-    /// An entry of one candidate.
-    fn entry_of(position: u8, ply: u8) -> Vec<u8> {
-        let mut room = [0; ROOM];
-        let len = squeeze(&[position; PACKED_LEN], &mut room);
-        [&[0, 0, 0, 0, ply, 0, 0, 1, 0][..], &room[..len], &[7, 0, 9, 0]].concat()
+    /// Entries of one candidate: key, position, ply.
+    fn entries(entries: &[(u8, u8, u8)]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for &(key, position, ply) in entries {
+            let mut room = [0; ROOM];
+            let len = squeeze(&[position; PACKED_LEN], &mut room);
+            bytes.extend([key, 0, 0, 0, 0]);
+            bytes.extend([&[0, 0, 0, 0, ply, 0, 0, 1, 0][..], &room[..len], &[7, 0, 9, 0]].concat());
+        }
+        bytes
     }
 
     #[test]
     fn positions_whose_keys_are_equal_are_told_apart_and_stand_by_their_hashes() {
-        let chunks = [
-            Chunk::of_items(&[(5, entry_of(1, 10)), (5, entry_of(2, 20)), (4, entry_of(3, 30))]),
-            Chunk::of_items(&[(5, entry_of(1, 11)), (6, entry_of(3, 31)), (5, entry_of(4, 40))]),
-        ];
+        let chunks =
+            [entries(&[(5, 1, 10), (5, 2, 20), (4, 3, 30)]), entries(&[(5, 1, 11), (6, 3, 31), (5, 4, 40)])];
         let mut sorter = Sorter::default();
         let sorted = Sorted::new(&chunks, PolicySource::SoftmaxCp, &mut sorter);
         let mut found = Vec::new();

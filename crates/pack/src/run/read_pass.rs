@@ -199,8 +199,8 @@ impl Scatter<'_> {
             } else {
                 let source = self.source;
                 let hash = key::hash(record.packed_bytes());
-                self.buckets.push(bucket(hash, self.buckets.len()), key::top(hash), |out| {
-                    entry::push(&record, source, out);
+                self.buckets.push(bucket(hash, self.buckets.len()), |out| {
+                    entry::push(&record, hash, source, out);
                 })?;
             }
             if read.records.is_multiple_of(REPORT) {
@@ -222,8 +222,8 @@ impl Scatter<'_> {
             items += positions.len() as u64;
             for packed in &positions {
                 let hash = key::hash(packed);
-                self.buckets.push(bucket(hash, self.buckets.len()), key::top(hash), |out| {
-                    entry::push_excluded(packed, out);
+                self.buckets.push(bucket(hash, self.buckets.len()), |out| {
+                    entry::push_excluded(packed, hash, out);
                 })?;
             }
             self.run.check_cancelled()?;

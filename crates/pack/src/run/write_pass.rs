@@ -5,9 +5,11 @@
 //! encoded by one thread. Row groups that lie within it are encoded there; the rows before its first group border and
 //! behind its last are handed on as they are, and the thread that writes joins them to those of the neighbours.
 
-use super::fold_pass::{Fold, PlacedRow};
+use super::fold_pass::Fold;
 use super::{Run, on_threads, shard_path};
+use crate::entry::{self, Entry, PlacedRow, step_row};
 use crate::error::{Error, Result};
+use crate::fold::{Folded, Folder, as_it_is};
 use crate::key;
 use crate::order::{Item, Sorter, prefetch};
 use crate::policy::Policy;
@@ -15,10 +17,11 @@ use crate::shard::{
     EncodedGroup, Footer, GroupBuilder, GroupEncoder, Outcomes, ROWS_PER_GROUP, ShardSummary, ShardWriter,
     columns,
 };
-use crate::spool::{Chunk, Spools};
-use manaka_core::PolicySource;
+use crate::spool::Spools;
 use manaka_core::whole_file::TEMP_SUFFIX;
+use manaka_core::{Color, PolicySource};
 use std::collections::BTreeMap;
+use std::mem;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -218,7 +221,7 @@ impl<'a> Stretch<'a> {
             self.group.clear();
             Piece::Group(group)
         } else {
-            Piece::Rows(std::mem::take(&mut self.group))
+            Piece::Rows(mem::take(&mut self.group))
         });
         Ok(())
     }
@@ -235,6 +238,8 @@ impl<'a> Stretch<'a> {
 struct Gather<'a> {
     policy: &'a Policy,
     sorter: Sorter,
+    folder: Folder<'a>,
+    folded: Vec<u8>,
     cp: Vec<i16>,
     scratch: Vec<i16>,
     prob: Vec<f32>,
@@ -247,14 +252,22 @@ const LOOK: usize = 129;
 
 impl<'a> Gather<'a> {
     fn new(policy: &'a Policy) -> Self {
-        let (cp, scratch, prob) = (Vec::new(), Vec::new(), Vec::new());
-        Self { policy, sorter: Sorter::default(), cp, scratch, prob }
+        Self {
+            policy,
+            sorter: Sorter::default(),
+            folder: Folder::new(policy),
+            folded: Vec::new(),
+            cp: Vec::new(),
+            scratch: Vec::new(),
+            prob: Vec::new(),
+        }
     }
 
     /// Appends the rows of the next spool to a stretch; says how many they are.
-    fn spool(&mut self, chunks: &[Chunk], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
-        let mut sorter = std::mem::take(&mut self.sorter);
-        let items = sorter.sort(chunks);
+    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
+        let mut sorter = mem::take(&mut self.sorter);
+        let source = self.policy.conventions().policy_source;
+        let items = sorter.sort(chunks, |bytes| step_row(bytes, source));
         items.iter().take(AHEAD).for_each(|item| prefetch(*item, LOOK, chunks));
         let mut at = 0;
         while at < items.len() {
@@ -277,7 +290,7 @@ impl<'a> Gather<'a> {
     fn equal_draws(
         &mut self,
         items: &[Item],
-        chunks: &[Chunk],
+        chunks: &[Vec<u8>],
         stretch: &mut Stretch<'_>,
     ) -> parquet::errors::Result<()> {
         let source = self.policy.conventions().policy_source;
@@ -310,6 +323,16 @@ impl<'a> Gather<'a> {
     /// Appends a row to a group; this is where a score row gets its prob.
     fn push(&mut self, row: PlacedRow<'_>, source: PolicySource, group: &mut GroupBuilder) {
         let position = row.position();
+        let row = match row {
+            PlacedRow::Several(row) => row,
+            PlacedRow::One(entry) => match as_it_is(&entry, self.policy) {
+                Some(value_q) => {
+                    group.push_row(&position.packed(), entry.ply(), 1, None, value_q);
+                    return self.push_scores(position.mover(), entry.scores(), group);
+                }
+                None => return self.fold_one(&entry, source, group),
+            },
+        };
         group.push_row(&position.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
         match source {
             PolicySource::Visits => {
@@ -317,13 +340,36 @@ impl<'a> Gather<'a> {
                     group.push_candidate(at == 0, mv, prob, None);
                 }
             }
-            PolicySource::SoftmaxCp => {
-                self.cp.clear();
-                self.cp.extend(row.scores().map(|(_, cp)| cp));
-                self.policy.probs_of_cp(&self.cp, position.mover(), &mut self.scratch, &mut self.prob);
-                group.push_scores(row.scores(), &self.prob);
-            }
+            PolicySource::SoftmaxCp => self.push_scores(position.mover(), row.scores(), group),
         }
+    }
+
+    /// Appends the row of one record that is not a row as it is.
+    fn fold_one(&mut self, entry: &Entry<'_>, source: PolicySource, group: &mut GroupBuilder) {
+        self.folder.add(entry);
+        let mut bytes = mem::take(&mut self.folded);
+        bytes.clear();
+        // The weight of one record is no error, and an exclusion alone was given no place.
+        if let Ok(Folded::Row(row)) = self.folder.finish(entry.position()) {
+            entry::push_row(row, 0, entry.position(), source, &mut bytes);
+        }
+        if let Some(row @ PlacedRow::Several(_)) = PlacedRow::read(&bytes, source) {
+            self.push(row, source, group);
+        }
+        self.folded = bytes;
+    }
+
+    /// Appends the candidates of a score row.
+    fn push_scores(
+        &mut self,
+        mover: Color,
+        scores: impl Iterator<Item = (u16, i16)> + Clone,
+        group: &mut GroupBuilder,
+    ) {
+        self.cp.clear();
+        self.cp.extend(scores.clone().map(|(_, cp)| cp));
+        self.policy.probs_of_cp(&self.cp, mover, &mut self.scratch, &mut self.prob);
+        group.push_scores(scores, &self.prob);
     }
 }
 
