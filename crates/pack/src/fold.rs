@@ -205,16 +205,44 @@ impl<'a> Folder<'a> {
                 PolicySource::SoftmaxCp => RowCandidate { mv, cp: mean_cp(sum, records), prob: 0.0 },
             });
         }
-        match source {
-            PolicySource::Visits => {
-                out.sort_unstable_by(|a, b| b.prob.total_cmp(&a.prob).then(a.mv.cmp(&b.mv)));
-            }
-            PolicySource::SoftmaxCp => {
-                let policy = self.policy;
-                out.sort_unstable_by_key(|c| score_key(policy, mover, c.mv, c.cp));
-            }
+        order(out, self.policy, mover);
+    }
+}
+
+/// Puts the candidates of a row in their order (shards.md §5).
+fn order(candidates: &mut [RowCandidate], policy: &Policy, mover: Color) {
+    match policy.conventions().policy_source {
+        PolicySource::Visits => {
+            candidates.sort_unstable_by(|a, b| b.prob.total_cmp(&a.prob).then(a.mv.cmp(&b.mv)));
+        }
+        PolicySource::SoftmaxCp => {
+            candidates.sort_unstable_by_key(|c| score_key(policy, mover, c.mv, c.cp));
         }
     }
+}
+
+/// Makes `row` the row of a position with one entry: what adding it to an empty [`Folder`] and finishing gives, without its
+/// tables.
+pub fn of_one(entry: &Entry<'_>, policy: &Policy, row: &mut Row) {
+    row.ply = entry.ply();
+    row.weight = 1;
+    row.value_z = entry.outcome().map(f32::from);
+    row.value_q = single_value(entry.value_q());
+    row.candidates.clear();
+    match policy.conventions().policy_source {
+        PolicySource::Visits => {
+            let total = entry.visits().map(|(_, visits)| u64::from(visits)).sum();
+            row.candidates.extend(entry.visits().map(|(mv, visits)| RowCandidate {
+                mv,
+                cp: 0,
+                prob: prob_of_visits(u64::from(visits), total),
+            }));
+        }
+        PolicySource::SoftmaxCp => {
+            row.candidates.extend(entry.scores().map(|(mv, cp)| RowCandidate { mv, cp, prob: 0.0 }));
+        }
+    }
+    order(&mut row.candidates, policy, entry.position().mover());
 }
 
 /// The mean root value of a position with one entry, where its row is the entry itself: a score entry that leaves nothing
@@ -231,8 +259,8 @@ pub fn as_it_is(entry: &Entry<'_>, policy: &Policy) -> Option<f32> {
 }
 
 /// What orders candidates: best for the mover first, which is descending in prob too.
-fn score_key(policy: &Policy, mover: Color, mv: u16, cp: i16) -> (i32, u16) {
-    (-i32::from(policy.for_mover(cp, mover)), mv)
+fn score_key(policy: &Policy, mover: Color, mv: u16, cp: i16) -> i64 {
+    -i64::from(policy.for_mover(cp, mover)) << 16 | i64::from(mv)
 }
 
 const SUM_HEAD: usize = 1 + 8 + 2 + 8 + 8 + 16 + 2;

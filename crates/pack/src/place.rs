@@ -4,6 +4,7 @@
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::ops::RangeInclusive;
 
 /// Fixed, so that the same records give the same shards: the magic of the stream, read big-endian.
 const SEED: u64 = 0x4D50_4B31;
@@ -34,6 +35,13 @@ pub fn spool(draw: u64, spools: usize) -> usize {
     usize::try_from(scaled).unwrap_or(0)
 }
 
+/// The draws of a spool, both ends included.
+pub fn range(at: usize, spools: usize) -> RangeInclusive<u64> {
+    let first = |spool: usize| ((spool as u128) << 64).div_ceil(spools.max(1) as u128);
+    let end = |bound: u128| u64::try_from(bound).unwrap_or(u64::MAX);
+    end(first(at))..=end(first(at + 1) - 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +63,15 @@ mod tests {
         assert_eq!(spool(u64::MAX, 7), 6);
         assert_eq!(spool(1 << 63, 2), 1);
         assert_eq!(spool((1 << 63) - 1, 2), 0);
+        for spools in [1, 2, 7, 430] {
+            let mut next = Some(0);
+            for at in 0..spools {
+                let range = range(at, spools);
+                assert_eq!(Some(*range.start()), next);
+                assert_eq!([*range.start(), *range.end()].map(|draw| spool(draw, spools)), [at; 2]);
+                next = range.end().checked_add(1);
+            }
+            assert_eq!(next, None);
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::entry;
 use crate::error::Result;
 use crate::fold::{Folded, Folder, Row};
 use crate::journal::PassEnd;
+use crate::key;
 use crate::order::Sorter;
 use crate::place::{self, Draws};
 use crate::spool::{Done, SpoolWriter, Spools, Tag};
@@ -139,13 +140,14 @@ impl Worker<'_> {
     ) -> Result<()> {
         let source = self.run.policy.conventions().policy_source;
         let (records, mut found) = (buckets.items(at), 0);
+        let keys = key::range(at, buckets.len());
         self.out.begin(tag);
         let mut rows =
             Rows { source, slot: None, draws: Draws::of_slot(0), placed: 0, unit: Fold::default() };
         let (folder, out) = (&mut self.folder, &mut self.out);
         if buckets.bytes(at) <= self.run.plan.load {
             let chunks = buckets.load(at, read)?;
-            let sorted = Sorted::new(&chunks, source, &mut self.sorter);
+            let sorted = Sorted::new(&chunks, &keys, source, &mut self.sorter);
             found += sorted.len() as u64;
             sorted.groups(|group| rows.group(&group, folder, out))?;
             self.run.pool.give(chunks);
@@ -155,7 +157,7 @@ impl Worker<'_> {
             let mut write = |piece: &mut Vec<Vec<u8>>, folder: &mut Folder<'_>| {
                 let path = self.run.work.path().join(format!("run-{at:04}-{:04}", runs.len()));
                 let chunks = mem::take(piece);
-                let sorted = Sorted::new(&chunks, source, &mut self.sorter);
+                let sorted = Sorted::new(&chunks, &keys, source, &mut self.sorter);
                 found += sorted.len() as u64;
                 write_run(&path, &sorted, folder)?;
                 self.run.pool.give(chunks);

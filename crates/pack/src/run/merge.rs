@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// The entries of a bucket, or of a piece of one, in the order of (hash, position).
@@ -57,9 +58,14 @@ const AHEAD: usize = 12;
 const LOOK: usize = 129;
 
 impl<'a> Sorted<'a> {
-    /// Sorts the entries of the chunks.
-    pub fn new(chunks: &'a [Vec<u8>], source: PolicySource, sorter: &'a mut Sorter) -> Self {
-        Self { chunks, items: sorter.sort(chunks, |bytes| step_entry(bytes, source)), source }
+    /// Sorts the entries of the chunks, whose keys are of a range.
+    pub fn new(
+        chunks: &'a [Vec<u8>],
+        keys: &RangeInclusive<u64>,
+        source: PolicySource,
+        sorter: &'a mut Sorter,
+    ) -> Self {
+        Self { chunks, items: sorter.sort(chunks, keys, |bytes| step_entry(bytes, source)), source }
     }
 
     /// How many there are.
@@ -224,7 +230,7 @@ mod tests {
         let chunks =
             [entries(&[(5, 1, 10), (5, 2, 20), (4, 3, 30)]), entries(&[(5, 1, 11), (6, 3, 31), (5, 4, 40)])];
         let mut sorter = Sorter::default();
-        let sorted = Sorted::new(&chunks, PolicySource::SoftmaxCp, &mut sorter);
+        let sorted = Sorted::new(&chunks, &(0..=9), PolicySource::SoftmaxCp, &mut sorter);
         let mut found = Vec::new();
         sorted
             .groups(|group| {

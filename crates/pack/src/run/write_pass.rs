@@ -7,11 +7,12 @@
 
 use super::fold_pass::Fold;
 use super::{Run, on_threads, shard_path};
-use crate::entry::{self, Entry, PlacedRow, step_row};
+use crate::entry::{PlacedRow, step_row};
 use crate::error::{Error, Result};
-use crate::fold::{Folded, Folder, as_it_is};
+use crate::fold::{self, Row, as_it_is};
 use crate::key;
 use crate::order::{Item, Sorter, prefetch};
+use crate::place;
 use crate::policy::Policy;
 use crate::shard::{
     EncodedGroup, Footer, GroupBuilder, GroupEncoder, Outcomes, ROWS_PER_GROUP, ShardSummary, ShardWriter,
@@ -22,7 +23,7 @@ use manaka_core::whole_file::TEMP_SUFFIX;
 use manaka_core::{Color, PolicySource};
 use std::collections::BTreeMap;
 use std::mem;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -74,7 +75,8 @@ pub fn run(
                 .try_for_each(|spool| {
                     run.check_cancelled()?;
                     let chunks = spools.load(spool, &fold.done)?;
-                    let found = gather.spool(&chunks, &mut rows).map_err(Error::parquet(out))?;
+                    let draws = place::range(spool, spools.len());
+                    let found = gather.spool(&chunks, &draws, &mut rows).map_err(Error::parquet(out))?;
                     if found as u64 != counts[spool] {
                         let what = format!("number {spool} holds {found} rows, {} were noted", counts[spool]);
                         return Err(spools.changed(&what));
@@ -238,8 +240,7 @@ impl<'a> Stretch<'a> {
 struct Gather<'a> {
     policy: &'a Policy,
     sorter: Sorter,
-    folder: Folder<'a>,
-    folded: Vec<u8>,
+    row: Row,
     cp: Vec<i16>,
     scratch: Vec<i16>,
     prob: Vec<f32>,
@@ -255,8 +256,7 @@ impl<'a> Gather<'a> {
         Self {
             policy,
             sorter: Sorter::default(),
-            folder: Folder::new(policy),
-            folded: Vec::new(),
+            row: Row::default(),
             cp: Vec::new(),
             scratch: Vec::new(),
             prob: Vec::new(),
@@ -264,10 +264,15 @@ impl<'a> Gather<'a> {
     }
 
     /// Appends the rows of the next spool to a stretch; says how many they are.
-    fn spool(&mut self, chunks: &[Vec<u8>], stretch: &mut Stretch<'_>) -> parquet::errors::Result<usize> {
+    fn spool(
+        &mut self,
+        chunks: &[Vec<u8>],
+        draws: &RangeInclusive<u64>,
+        stretch: &mut Stretch<'_>,
+    ) -> parquet::errors::Result<usize> {
         let mut sorter = mem::take(&mut self.sorter);
         let source = self.policy.conventions().policy_source;
-        let items = sorter.sort(chunks, |bytes| step_row(bytes, source));
+        let items = sorter.sort(chunks, draws, |bytes| step_row(bytes, source));
         items.iter().take(AHEAD).for_each(|item| prefetch(*item, LOOK, chunks));
         let mut at = 0;
         while at < items.len() {
@@ -323,40 +328,33 @@ impl<'a> Gather<'a> {
     /// Appends a row to a group; this is where a score row gets its prob.
     fn push(&mut self, row: PlacedRow<'_>, source: PolicySource, group: &mut GroupBuilder) {
         let position = row.position();
-        let row = match row {
-            PlacedRow::Several(row) => row,
-            PlacedRow::One(entry) => match as_it_is(&entry, self.policy) {
-                Some(value_q) => {
-                    group.push_row(&position.packed(), entry.ply(), 1, None, value_q);
-                    return self.push_scores(position.mover(), entry.scores(), group);
-                }
-                None => return self.fold_one(&entry, source, group),
-            },
-        };
-        group.push_row(&position.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
-        match source {
-            PolicySource::Visits => {
-                for (at, (mv, prob)) in row.shares().enumerate() {
-                    group.push_candidate(at == 0, mv, prob, None);
+        let mover = position.mover();
+        match row {
+            PlacedRow::Several(row) => {
+                group.push_row(&position.packed(), row.ply(), row.weight(), row.value_z(), row.value_q());
+                match source {
+                    PolicySource::Visits => push_shares(row.shares(), group),
+                    PolicySource::SoftmaxCp => self.push_scores(mover, row.scores(), group),
                 }
             }
-            PolicySource::SoftmaxCp => self.push_scores(position.mover(), row.scores(), group),
+            PlacedRow::One(entry) => {
+                if let Some(value_q) = as_it_is(&entry, self.policy) {
+                    group.push_row(&position.packed(), entry.ply(), 1, None, value_q);
+                    return self.push_scores(mover, entry.scores(), group);
+                }
+                let mut row = mem::take(&mut self.row);
+                fold::of_one(&entry, self.policy, &mut row);
+                group.push_row(&position.packed(), row.ply, row.weight, row.value_z, row.value_q);
+                let candidates = row.candidates.iter();
+                match source {
+                    PolicySource::Visits => push_shares(candidates.map(|c| (c.mv, c.prob)), group),
+                    PolicySource::SoftmaxCp => {
+                        self.push_scores(mover, candidates.map(|c| (c.mv, c.cp)), group)
+                    }
+                }
+                self.row = row;
+            }
         }
-    }
-
-    /// Appends the row of one record that is not a row as it is.
-    fn fold_one(&mut self, entry: &Entry<'_>, source: PolicySource, group: &mut GroupBuilder) {
-        self.folder.add(entry);
-        let mut bytes = mem::take(&mut self.folded);
-        bytes.clear();
-        // The weight of one record is no error, and an exclusion alone was given no place.
-        if let Ok(Folded::Row(row)) = self.folder.finish(entry.position()) {
-            entry::push_row(row, 0, entry.position(), source, &mut bytes);
-        }
-        if let Some(row @ PlacedRow::Several(_)) = PlacedRow::read(&bytes, source) {
-            self.push(row, source, group);
-        }
-        self.folded = bytes;
     }
 
     /// Appends the candidates of a score row.
@@ -370,6 +368,13 @@ impl<'a> Gather<'a> {
         self.cp.extend(scores.clone().map(|(_, cp)| cp));
         self.policy.probs_of_cp(&self.cp, mover, &mut self.scratch, &mut self.prob);
         group.push_scores(scores, &self.prob);
+    }
+}
+
+/// Appends the candidates of a visits row.
+fn push_shares(shares: impl Iterator<Item = (u16, f32)>, group: &mut GroupBuilder) {
+    for (at, (mv, prob)) in shares.enumerate() {
+        group.push_candidate(at == 0, mv, prob, None);
     }
 }
 
