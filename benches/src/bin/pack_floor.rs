@@ -8,7 +8,7 @@
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use manaka_core::packed::PACKED_LEN;
-use manaka_core::stream::StreamReader;
+use manaka_core::stream::{RecordRef, StreamReader};
 use manaka_core::{Color, inputs};
 use manaka_pack::Policy;
 use manaka_pack::shard::{
@@ -151,14 +151,20 @@ impl<'a> Rows<'a> {
     /// Decodes a stream and, if they are wanted, writes its records as rows.
     fn stream(&mut self, path: &Path, wanted: bool) -> Result<()> {
         let mut reader = StreamReader::open(path)?;
-        while let Some(record) = reader.next_ref()? {
-            if !wanted {
-                continue;
-            }
-            let candidates = record.candidates().map(|candidate| (candidate.mv.bits(), candidate.cp));
-            self.push(record.packed_bytes(), record.ply(), 1, record.value_q(), candidates);
-            if self.group.rows() == ROWS_PER_GROUP {
-                self.flush(None)?;
+        let (header, mut batch) = (*reader.header(), Vec::new());
+        while reader.next_batch(&mut batch)? {
+            let mut rest = &batch[..];
+            while let Ok(record) = RecordRef::frame(rest) {
+                record.validate(&header)?;
+                rest = &rest[record.bytes().len()..];
+                if !wanted {
+                    continue;
+                }
+                let candidates = record.candidates().map(|candidate| (candidate.mv.bits(), candidate.cp));
+                self.push(record.packed_bytes(), record.ply(), 1, record.value_q(), candidates);
+                if self.group.rows() == ROWS_PER_GROUP {
+                    self.flush(None)?;
+                }
             }
         }
         Ok(())

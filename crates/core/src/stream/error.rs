@@ -29,6 +29,12 @@ impl Error {
         Self { path: None, record, offset, kind }
     }
 
+    /// The error of a record that the reader of a batch has judged; `record` is its number, `offset` where it begins.
+    #[must_use]
+    pub const fn of_record(record: u64, offset: u64, fault: RecordFault) -> Self {
+        Self::new(Some(record), offset, Kind::Record(fault))
+    }
+
     /// Names the file unless one is named already.
     #[must_use]
     pub fn in_file(mut self, path: &Path) -> Self {

@@ -7,7 +7,7 @@ use crate::journal::PassEnd;
 use crate::key;
 use crate::shard::ShardReader;
 use crate::spool::{Done, SpoolWriter, Spools};
-use manaka_core::stream::{RecordRef, StreamReader};
+use manaka_core::stream::{self, RecordRef, StreamReader};
 use manaka_core::{Move16, PolicySource};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -155,7 +155,7 @@ struct Scatter<'a> {
     seen: MoveSet,
 }
 
-/// Progress is reported, and a wish to stop is heard, this many records apart.
+/// Progress is reported, and a wish to stop is heard, about this many records apart.
 const REPORT: u64 = 1 << 14;
 
 impl Scatter<'_> {
@@ -187,28 +187,43 @@ impl Scatter<'_> {
 
     fn stream(&mut self, path: &Path, read: &mut Read, notes: &mut Vec<((u64, u64), Move16)>) -> Result<()> {
         let mut reader = StreamReader::open(path)?;
+        let header = *reader.header();
+        let (source, mut batch) = (self.source, Vec::new());
+        let mut reported = 0;
         loop {
-            let place = (reader.position(), reader.offset());
-            let Some(record) = reader.next_ref()? else { break };
-            read.records += 1;
-            if let Some(mv) = self.seen.duplicate(&record) {
-                *read.refused.entry(DUPLICATE_MOVE).or_default() += 1;
-                if notes.len() < Summary::REFUSED_SHOWN {
-                    notes.push((place, mv));
-                }
-            } else {
-                let source = self.source;
-                let hash = key::hash(record.packed_bytes());
-                self.buckets.push(bucket(hash, self.buckets.len()), |out| {
-                    entry::push(&record, hash, source, out);
-                })?;
+            let (mut number, mut offset) = (reader.position(), reader.offset());
+            if !reader.next_batch(&mut batch)? {
+                break;
             }
-            if read.records.is_multiple_of(REPORT) {
-                self.run.progress.advance(REPORT);
+            let mut rest = &batch[..];
+            while let Ok(record) = RecordRef::frame(rest) {
+                record
+                    .validate(&header)
+                    .map_err(|fault| stream::Error::of_record(number, offset, fault).in_file(path))?;
+                read.records += 1;
+                if let Some(mv) = self.seen.duplicate(&record) {
+                    *read.refused.entry(DUPLICATE_MOVE).or_default() += 1;
+                    if notes.len() < Summary::REFUSED_SHOWN {
+                        notes.push(((number, offset), mv));
+                    }
+                } else {
+                    let hash = key::hash(record.packed_bytes());
+                    self.buckets.push(bucket(hash, self.buckets.len()), |out| {
+                        entry::push(&record, hash, source, out);
+                    })?;
+                }
+                let len = record.bytes().len();
+                rest = &rest[len..];
+                number += 1;
+                offset += len as u64;
+            }
+            if read.records - reported >= REPORT {
+                self.run.progress.advance(read.records - reported);
+                reported = read.records;
                 self.run.check_cancelled()?;
             }
         }
-        self.run.progress.advance(read.records % REPORT);
+        self.run.progress.advance(read.records - reported);
         Ok(())
     }
 
