@@ -311,3 +311,109 @@ impl<'a> Sums<'a> {
             .map(|&[a, b, c, d, e, f]| (u16::from_le_bytes([a, b]), f32::from_le_bytes([c, d, e, f])))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fold::RowCandidate;
+    use manaka_core::conventions::{NO_CP, NO_VISITS};
+    use manaka_core::stream::{Candidate, Record};
+    use manaka_core::{Move16, Packed};
+
+    const HASH: u128 = 0x0123_4567_89AB_CDEF << 64;
+    /// Two kings; Black to move.
+    fn kings() -> (Packed, Vec<u8>) {
+        let (packed, _) = Packed::from_sfen("4k4/9/9/9/9/9/9/9/4K4 b - 1").unwrap();
+        let mut room = [0; ROOM];
+        let len = squeeze(packed.as_bytes(), &mut room);
+        (packed, room[..len].to_vec())
+    }
+
+    #[test]
+    fn entries_and_rows_take_the_bytes_of_the_layout() {
+        let (packed, position) = kings();
+        for source in [PolicySource::SoftmaxCp, PolicySource::Visits] {
+            let scores = source == PolicySource::SoftmaxCp;
+            let candidate = |mv, visits, cp| match scores {
+                true => Candidate { mv: Move16::from_bits(mv), visits: NO_VISITS, cp },
+                false => Candidate { mv: Move16::from_bits(mv), visits, cp: NO_CP },
+            };
+            let candidates = vec![candidate(0x0102, 0x0A0B_0C0D, -2), candidate(0x0304, 9, 3)];
+            let record = Record { ply: 0x0506, value_z: -1.0, value_q: 0.5, packed, candidates };
+            let mut bytes = Vec::new();
+            record.encode(&mut bytes).unwrap();
+            let (mut out, mut item) = (vec![0xEE], Vec::new());
+            push(&RecordRef::frame(&bytes).unwrap(), HASH, source, &mut out);
+            // The top 40 bits of the hash, little-endian; 0.5; ply; a loss; two candidates.
+            let key = [0x89, 0x67, 0x45, 0x23, 0x01];
+            let head = [0, 0, 0, 0x3F, 6, 5, 0xFF, 2, 0];
+            let moves: &[u8] = match scores {
+                true => &[2, 1, 0xFE, 0xFF, 4, 3, 3, 0],
+                false => &[2, 1, 0x0D, 0x0C, 0x0B, 0x0A, 4, 3, 9, 0, 0, 0],
+            };
+            let expected = [&[0xEE], &key[..], &head, &position, moves].concat();
+            assert_eq!(out, expected);
+            let len = expected.len() - 1;
+            assert_eq!(step_entry(&out[1..], source), Some((0x01_2345_6789, len)));
+            // A row of one is the same under a draw, whether there is much behind it or nothing.
+            for behind in [0, 200] {
+                out.truncate(1 + len);
+                out.resize(1 + len + behind, 0xDD);
+                item.clear();
+                Entry::read(&out[1..], source).unwrap().push_as_row(7, &mut item);
+                assert_eq!(item, [&[7, 0, 0, 0, 0, 0, 0, 0], &head[..], &position, moves].concat());
+                assert_eq!(step_row(&item, source), Some((7, item.len())));
+                assert!(
+                    matches!(PlacedRow::read(&item, source), Some(PlacedRow::One(one)) if one.ply() == 0x0506)
+                );
+            }
+            // Cut anywhere, it is none.
+            assert!((0..len).all(|cut| Entry::read(&out[1..1 + cut], source).is_none()));
+            assert!((0..item.len()).all(|cut| PlacedRow::read(&item[..cut], source).is_none()));
+        }
+    }
+
+    #[test]
+    fn rows_of_several_records_take_the_bytes_of_the_layout() {
+        let (packed, position) = kings();
+        let mut room = [0; ROOM];
+        squeeze(packed.as_bytes(), &mut room);
+        let candidates = vec![RowCandidate { mv: 0x0102, cp: -2, prob: 1.0 }];
+        let row = Row { ply: 3, weight: 0x0102_0304, value_z: Some(-0.5), value_q: 0.5, candidates };
+        let start =
+            [[8, 0, 0, 0, 0, 0, 0, 0].as_slice(), &[0, 0, 0, 0x3F, 3, 0, 3, 1, 0, 4, 3, 2, 1]].concat();
+        for (source, rest) in [
+            (PolicySource::SoftmaxCp, [&position[..], &[2, 1, 0xFE, 0xFF]].concat()),
+            (PolicySource::Visits, [&[0, 0, 0, 0xBF], &position[..], &[2, 1, 0, 0, 0x80, 0x3F]].concat()),
+        ] {
+            let mut bytes = Vec::new();
+            push_row(&row, 8, Position::read(&room).unwrap(), source, &mut bytes);
+            assert_eq!(bytes, [&start[..], &rest].concat());
+            assert_eq!(step_row(&bytes, source), Some((8, bytes.len())));
+            let Some(PlacedRow::Several(read)) = PlacedRow::read(&bytes, source) else { unreachable!() };
+            assert_eq!((read.ply(), read.weight(), read.value_q()), (3, 0x0102_0304, 0.5));
+            match source {
+                PolicySource::SoftmaxCp => {
+                    assert_eq!(
+                        (read.value_z(), read.scores().collect::<Vec<_>>()),
+                        (None, vec![(0x0102, -2)])
+                    );
+                }
+                PolicySource::Visits => assert_eq!(
+                    (read.value_z(), read.shares().collect::<Vec<_>>()),
+                    (Some(-0.5), vec![(0x0102, 1.0)])
+                ),
+            }
+            assert!((0..bytes.len()).all(|cut| PlacedRow::read(&bytes[..cut], source).is_none()));
+        }
+    }
+
+    #[test]
+    fn an_exclusion_has_no_candidates() {
+        let (packed, position) = kings();
+        let mut bytes = Vec::new();
+        push_excluded(packed.as_bytes(), HASH, &mut bytes);
+        assert_eq!(bytes, [&[0x89, 0x67, 0x45, 0x23, 0x01], &[0; HEAD][..], &position].concat());
+        assert!(Entry::read(&bytes, PolicySource::Visits).unwrap().is_exclusion());
+    }
+}

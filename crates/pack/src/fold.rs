@@ -370,6 +370,10 @@ fn mean_cp(sum: i64, records: u64) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry;
+    use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
+    use manaka_core::stream::{Candidate, Record, RecordRef};
+    use manaka_core::{Conventions, Move16, Pov};
     use proptest::prelude::*;
 
     #[test]
@@ -400,6 +404,51 @@ mod tests {
                     let mean = mean_value(i128::from(fixed(value)), 1);
                     prop_assert_eq!(single_value(value).to_bits(), mean.to_bits(), "{}", value);
                 }
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_row_of_one_entry_is_the_row_of_a_folder_that_has_added_it(
+            moves in prop::collection::btree_map(0u16..2000, (1u32..50, -300i16..300), 1..20),
+            (z, q, ply, white) in (prop::option::of(-1i8..=1), -1f32..=1.0, any::<u16>(), any::<bool>()),
+            from_visits in any::<bool>(),
+            pov in prop::sample::select(&[Pov::SideToMove, Pov::Black][..]),
+        ) {
+            let conventions = match from_visits {
+                true => Conventions { pov, ..Conventions::VISITS },
+                false => Conventions { pov, ..Conventions::TEACHER },
+            };
+            let policy = Policy::new(conventions, 100.0).unwrap();
+            let mut packed = Packed::empty();
+            packed.as_bytes_mut()[95] = u8::from(white);
+            // In another order than that of a row.
+            let candidates = moves.iter().map(|(&mv, &(visits, cp))| match from_visits {
+                true => Candidate { mv: Move16::from_bits(mv), visits, cp: NO_CP },
+                false => Candidate { mv: Move16::from_bits(mv), visits: NO_VISITS, cp },
+            });
+            let value_z = z.map_or(NO_OUTCOME, f32::from);
+            let record = Record { ply, value_z, value_q: q, packed, candidates: candidates.collect() };
+            let (mut bytes, mut item) = (Vec::new(), Vec::new());
+            record.encode(&mut bytes).unwrap();
+            let record = RecordRef::frame(&bytes).unwrap();
+            entry::push(&record, 0, conventions.policy_source, &mut item);
+            let entry = Entry::read(&item, conventions.policy_source).unwrap();
+            let mut row = Row::default();
+            of_one(&entry, &policy, &mut row);
+            let mut folder = Folder::new(&policy);
+            folder.add(&entry);
+            match folder.finish(entry.position()).unwrap() {
+                Folded::Row(folded) => {
+                    prop_assert_eq!(&row, folded);
+                    let as_it_is = as_it_is(&entry, &policy);
+                    let ordered = row.candidates.iter().map(|c| (c.mv, c.cp)).eq(entry.scores());
+                    prop_assert_eq!(as_it_is, (!from_visits && ordered).then_some(row.value_q));
+                }
+                Folded::Excluded(_) => prop_assert!(false),
             }
         }
     }

@@ -328,23 +328,80 @@ fn past(journal_path: &Path, job: &str, dir: &Path) -> Result<(Past, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spool::{Pool, Store};
+    use crate::spool::{Pool, Sending, Store};
     use std::num::NonZeroUsize;
     use std::thread;
+
+    fn work(dir: &Path, checkpoint: Duration) -> WorkDir {
+        let mut options = PackOptions::new("t", NonZeroUsize::MIN);
+        options.checkpoint = checkpoint;
+        WorkDir::open(&dir.join("temp"), dir, "job", &options).unwrap().0
+    }
+
+    /// What a journal holds behind job and attempt.
+    fn lines_of(work: &WorkDir) -> Vec<String> {
+        let text = fs::read_to_string(work.path.join(JOURNAL)).unwrap();
+        text.lines().skip(2).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lines_wait_for_a_checkpoint_but_for_those_of_files_before_the_first() {
+        let pool = Pool::default();
+        let spools = Spools::new(1, Store::Memory, 1, &pool);
+        let note = |work: &WorkDir| work.note("read 1".to_owned(), &spools, None).unwrap();
+        for (checkpoint, in_files, expected) in
+            [(3600, false, 0), (3600, true, 1), (0, false, 1), (0, true, 1)]
+        {
+            let dir = tempfile::tempdir().unwrap();
+            let work = work(dir.path(), Duration::from_secs(checkpoint));
+            if in_files {
+                work.speaks_of_files();
+            }
+            note(&work);
+            assert_eq!(lines_of(&work).len(), expected, "{checkpoint} {in_files}");
+        }
+        // Once a run is older than a checkpoint, lines wait for the next.
+        let dir = tempfile::tempdir().unwrap();
+        let mut work = work(dir.path(), Duration::from_secs(3600));
+        work.speaks_of_files();
+        work.began -= Duration::from_secs(3600);
+        note(&work);
+        assert_eq!(lines_of(&work).len(), 0);
+        work.lock().written -= Duration::from_secs(3600);
+        note(&work);
+        assert_eq!(lines_of(&work).len(), 2);
+    }
+
+    #[test]
+    fn what_lines_speak_of_is_brought_to_disk_from_the_first_checkpoint_on() {
+        for (checkpoint, expected) in [(3600, false), (0, true)] {
+            let dir = tempfile::tempdir().unwrap();
+            let checkpoint = Duration::from_secs(checkpoint);
+            let work = work(dir.path(), checkpoint);
+            work.speaks_of_files();
+            let pool = Pool::default();
+            let sending = Sending::halfway(checkpoint);
+            let files = |name| Store::Files { dir: work.path.clone(), name, sending };
+            let (input, output) =
+                (Spools::new(1, files("in"), 1, &pool), Spools::new(1, files("out"), 1, &pool));
+            for spools in [&input, &output] {
+                spools.writer().push(0, |bytes| bytes.push(7)).unwrap();
+                assert!(spools.waits_for_the_disk());
+            }
+            work.note("fold 1".to_owned(), &output, Some((&input, 0))).unwrap();
+            assert_eq!(output.waits_for_the_disk(), !expected);
+            // The input has gone: there is nothing left to bring.
+            assert!(!input.waits_for_the_disk() && input.sync().is_ok());
+        }
+    }
 
     #[test]
     fn nothing_is_written_before_the_end_of_a_pass() {
         let dir = tempfile::tempdir().unwrap();
-        let mut options = PackOptions::new("t", NonZeroUsize::MIN);
-        options.checkpoint = Duration::ZERO;
-        let temp = dir.path().join("temp");
-        let (work, _) = WorkDir::open(&temp, dir.path(), "job", &options).unwrap();
+        let work = work(dir.path(), Duration::ZERO);
         let pool = Pool::default();
         let spools = Spools::new(1, Store::Memory, 1, &pool);
-        let lines = || {
-            let text = fs::read_to_string(temp.join(JOURNAL)).unwrap();
-            text.lines().skip(2).map(str::to_owned).collect::<Vec<_>>()
-        };
+        let lines = || lines_of(&work);
         work.note("read 1".to_owned(), &spools, None).unwrap();
         assert_eq!(lines(), ["read 1"]);
         let end = work.begin_end_of_pass("read-end".to_owned());

@@ -165,6 +165,8 @@ impl<'p> Spools<'p> {
                 }
                 chunks.skip(head)?;
             }
+            // The run that wrote it may not have brought it to disk.
+            spool.dirty = true;
             let whole = chunks.whole;
             OpenOptions::new()
                 .write(true)
@@ -194,6 +196,12 @@ impl<'p> Spools<'p> {
             Store::Files { dir, name, .. } => dir.join(format!("{name}-*")),
         };
         Error::Leftover { path, what: format!("{what}: remove them to start again") }
+    }
+
+    /// Whether a chunk was not brought to disk yet.
+    #[cfg(test)]
+    pub fn waits_for_the_disk(&self) -> bool {
+        (0..self.len()).any(|index| self.lock(index).dirty)
     }
 
     /// Brings every chunk written so far to disk.
@@ -479,5 +487,46 @@ impl Chunks {
         }
         self.pass(head);
         Ok(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_run_left_is_counted_and_still_to_be_brought_to_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Pool::default();
+        let sending = Sending::halfway(Duration::from_secs(3600));
+        let spools =
+            || Spools::new(1, Store::Files { dir: dir.path().to_owned(), name: "rows", sending }, 100, &pool);
+        let write = |tag| {
+            let spools = spools();
+            let mut writer = spools.writer();
+            writer.begin(tag);
+            writer.push(0, |bytes| bytes.extend([1, 2, 3])).unwrap();
+            writer.end().unwrap();
+        };
+        write(Tag { unit: 4, attempt: 0 });
+        write(Tag { unit: 5, attempt: 0 });
+        let done = Done::from([(4, 0), (5, 1)]);
+        let again = spools();
+        assert!(!again.waits_for_the_disk());
+        again.adopt(&done).unwrap();
+        assert!(again.waits_for_the_disk());
+        assert_eq!(again.counts(), [1]);
+        assert_eq!(again.load(0, &done).unwrap(), [[1, 2, 3]]);
+        again.sync().unwrap();
+        assert!(!again.waits_for_the_disk());
+    }
+
+    #[test]
+    fn files_are_sent_to_disk_from_halfway_to_the_first_checkpoint_on() {
+        assert!(Sending::halfway(Duration::ZERO).has_begun());
+        let mut sending = Sending::halfway(Duration::from_secs(60));
+        assert!(!sending.has_begun());
+        sending.began -= Duration::from_secs(30);
+        assert!(sending.has_begun());
     }
 }

@@ -413,6 +413,33 @@ fn a_move_twice_in_a_record_refuses_the_record_by_name() {
     assert!(summary.refused_first[0].detail.contains("5e9b"), "{:?}", summary.refused_first[0]);
 }
 
+#[test]
+fn a_broken_record_is_named_as_the_reader_of_streams_names_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let candidate = Candidate { mv: Move16::from_bits(5), visits: 0, cp: 5 };
+    let record = Record { candidates: vec![candidate; 1], ..Record::default() };
+    // Several batches of them.
+    let path = dir.path().join("a.mpk");
+    write(&path, Conventions::TEACHER, Compression::None, &vec![record; 3000]);
+    let len = 108 + 8;
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[24 + 2500 * len + 2..][..4].copy_from_slice(&0.5f32.to_le_bytes());
+    fs::write(&path, bytes).unwrap();
+    let mut reader = manaka_core::stream::StreamReader::open(&path).unwrap();
+    let expected = loop {
+        match reader.next_ref() {
+            Ok(record) => assert!(record.is_some()),
+            Err(error) => break error.to_string(),
+        }
+    };
+    assert!(expected.contains(&format!("record 2500 at byte {}", 24 + 2500 * len)), "{expected}");
+    let out = dir.path().join("out");
+    fs::create_dir(&out).unwrap();
+    let options = PackOptions::new("t", NonZeroUsize::MIN);
+    let error = pack(vec![path], &out, &options, &()).unwrap_err();
+    assert_eq!(error.to_string(), expected);
+}
+
 /// Visits records of one position each, with these outcomes.
 fn visited(number: u16, outcomes: &[f32]) -> Vec<Record> {
     let candidates = vec![Candidate { mv: Move16::from_bits(5), visits: 3, cp: NO_CP }];
