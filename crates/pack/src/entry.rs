@@ -122,12 +122,12 @@ pub fn step_row(bytes: &[u8], source: PolicySource) -> Option<(u64, usize)> {
 /// The length of what lies behind a key.
 fn step(bytes: &[u8], source: PolicySource) -> Option<usize> {
     let head = bytes.first_chunk()?;
-    let before = HEAD + sums_len(head, source);
+    let before = HEAD + len_before_position(head, source);
     Some(before + usize::from(*bytes.get(before)?) + n_of(head) * candidate_len(source))
 }
 
-/// Bytes between head and position.
-const fn sums_len(head: &[u8; HEAD], source: PolicySource) -> usize {
+/// Bytes between head and position: weight and outcome of a folded row.
+const fn len_before_position(head: &[u8; HEAD], source: PolicySource) -> usize {
     match (kind_of(head), source) {
         (ROW, PolicySource::Visits) => 4 + 4,
         (ROW, PolicySource::SoftmaxCp) => 4,
@@ -238,7 +238,7 @@ pub enum PlacedRow<'a> {
     /// Of one record.
     One(Entry<'a>),
     /// Of several.
-    Several(Sums<'a>),
+    Several(FoldedRow<'a>),
 }
 
 impl<'a> PlacedRow<'a> {
@@ -259,7 +259,7 @@ impl<'a> PlacedRow<'a> {
         let position = Position::read(rest)?;
         let candidates = position.rest().get(..n_of(head) * candidate_len(source))?;
         let weight = u32::from_le_bytes(*weight);
-        Some(Self::Several(Sums { head, weight, value_z, position, candidates }))
+        Some(Self::Several(FoldedRow { head, weight, value_z, position, candidates }))
     }
 
     pub const fn position(&self) -> Position<'a> {
@@ -272,7 +272,7 @@ impl<'a> PlacedRow<'a> {
 
 /// A row of several records where it lies.
 #[derive(Clone, Copy)]
-pub struct Sums<'a> {
+pub struct FoldedRow<'a> {
     head: &'a [u8; HEAD],
     weight: u32,
     value_z: f32,
@@ -280,7 +280,7 @@ pub struct Sums<'a> {
     candidates: &'a [u8],
 }
 
-impl<'a> Sums<'a> {
+impl<'a> FoldedRow<'a> {
     pub const fn ply(&self) -> u16 {
         ply_of(self.head)
     }
