@@ -153,10 +153,8 @@ impl<'a> Rows<'a> {
         let mut reader = StreamReader::open(path)?;
         let (header, mut batch) = (*reader.header(), Vec::new());
         while reader.next_batch(&mut batch)? {
-            let mut rest = &batch[..];
-            while let Ok(record) = RecordRef::frame(rest) {
+            for record in RecordRef::each(&batch) {
                 record.validate(&header)?;
-                rest = &rest[record.bytes().len()..];
                 if !wanted {
                     continue;
                 }

@@ -50,9 +50,10 @@ pub struct Plan {
     pub(crate) load: u64,
 }
 
-/// Bytes of an entry and of a placed row without position and candidates, either with its key. Most rows are of one record.
+/// Bytes of an entry and of a placed row without position and candidates, either with its key. Rows of several records take
+/// 4 or 8 more, and are half as many at most.
 const ENTRY: u64 = 9 + 5;
-const ROW: u64 = 9 + 8 + 1;
+const ROW: u64 = 9 + 8;
 /// Bytes of a position of forty pieces.
 const POSITION: u64 = 42;
 /// Bytes that sorting takes beside an entry.
@@ -308,6 +309,6 @@ mod tests {
         let load = Load::of(&[path], 7, NonZeroUsize::MIN).unwrap();
         // Two kings are two bytes behind seventeen; a move of visits takes six bytes.
         assert_eq!(load.entries(), 10 * (9 + 5 + 19 + 80 * 6) + 7 * (9 + 5 + 42));
-        assert_eq!(load.rows(), 10 * (9 + 8 + 1 + 19 + 80 * 6));
+        assert_eq!(load.rows(), 10 * (9 + 8 + 19 + 80 * 6));
     }
 }

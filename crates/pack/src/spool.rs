@@ -1,7 +1,8 @@
 //! Bytes that several threads scatter and one thread reads back: the buckets of entries, the ranges of rows.
 //!
-//! A spool holds chunks of whole items. It lies in memory or in a file, by the run's plan; nothing else differs. In a file every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks
-//! of finished units from those a kill left behind.
+//! A spool holds chunks of whole items. It lies in memory or in a file, by the run's plan; nothing else differs. In a file
+//! every chunk names the unit of work it came from and the attempt at it, so that a resumed run can tell the chunks of
+//! finished units from those a kill left behind.
 
 use crate::error::{Error, Result};
 use crate::order::prefetch_to_write;
@@ -261,7 +262,7 @@ impl<'p> Spools<'p> {
         matches!(self.store, Store::Files { sending, .. } if sending.has_begun())
     }
 
-    /// Bytes at which a spool sends for the first time: spools fill evenly, and must not send all at once.
+    /// Bytes at which a spool that is begun later sends for the first time: spools fill evenly, and must not send all at once.
     fn first_send(&self, index: usize) -> u64 {
         SEND * (index as u64 + 1) / self.len() as u64
     }

@@ -2,7 +2,7 @@
 
 use super::error::{Error, Kind, Result};
 use super::header::{HEADER_LEN, Header, MAGIC};
-use super::record::{RecordFault, RecordRef};
+use super::record::RecordRef;
 
 /// What one step over the bytes found.
 #[derive(Debug)]
@@ -81,19 +81,13 @@ impl Decoder {
             Ok(record) => record,
             Err(need) => return Ok(Step::NeedMore(need)),
         };
-        let verdict = record.validate(header);
-        // stream.md §6.2: a ply of 0x504d is conceivable, but not beside a value_z that starts with the rest of the
-        // magic.
-        if verdict.is_err() && input.starts_with(&MAGIC) {
-            return Err(self.error(Kind::SecondHeader));
+        let verdict = record.judge(header).map_err(|kind| self.error(kind));
+        // Behind a second header nothing can be told.
+        if !matches!(verdict, Err(Error { kind: Kind::SecondHeader, .. })) {
+            self.offset += record.bytes().len() as u64;
+            self.records += 1;
         }
-        let error = verdict.err().map(|fault: RecordFault| self.error(Kind::Record(fault)));
-        self.offset += record.bytes().len() as u64;
-        self.records += 1;
-        match error {
-            Some(error) => Err(error),
-            None => Ok(Step::Record(record)),
-        }
+        verdict.map(|()| Step::Record(record))
     }
 
     /// Says whether the stream may end here, with `rest` being the bytes that no step took.

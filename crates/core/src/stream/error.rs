@@ -29,10 +29,10 @@ impl Error {
         Self { path: None, record, offset, kind }
     }
 
-    /// The error of a record that the reader of a batch has judged; `record` is its number, `offset` where it begins.
+    /// What the reader of a batch finds wrong with record number `record`, which begins at byte `offset` of the stream.
     #[must_use]
-    pub const fn of_record(record: u64, offset: u64, fault: RecordFault) -> Self {
-        Self::new(Some(record), offset, Kind::Record(fault))
+    pub const fn at_record(record: u64, offset: u64, kind: Kind) -> Self {
+        Self::new(Some(record), offset, kind)
     }
 
     /// Names the file unless one is named already.

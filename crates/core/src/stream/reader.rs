@@ -203,8 +203,8 @@ impl<R: Read> StreamReader<R> {
     /// the other, and its allocation is used again. They are framed and **not judged**; `false` at the end, with nothing
     /// in `batch`.
     ///
-    /// For work that many threads share: they take batches in turns, and each judges its own with
-    /// [`RecordRef::validate`].
+    /// For work that many threads share: they take batches in turns, and each judges its own, [`RecordRef::each`] with
+    /// [`RecordRef::judge`].
     ///
     /// # Errors
     /// As [`StreamReader::has_next`].
@@ -214,7 +214,7 @@ impl<R: Read> StreamReader<R> {
             return Ok(false);
         }
         let (mut end, mut records) = (self.start, 0);
-        while let Ok(record) = RecordRef::frame(&self.buf[end..]) {
+        for record in RecordRef::each(&self.buf[self.start..]) {
             end += record.bytes().len();
             records += 1;
         }

@@ -1,6 +1,7 @@
 //! One record: a view over its bytes, an owned form, and the rules it must keep (stream.md §3 and §6).
 
-use super::header::Header;
+use super::error::Kind;
+use super::header::{Header, MAGIC};
 use crate::conventions::{NO_CP, NO_OUTCOME, NO_VISITS, PolicySource};
 use crate::move16::Move16;
 use crate::packed::{PACKED_LEN, Packed};
@@ -114,6 +115,17 @@ impl<'a> RecordRef<'a> {
         Ok(Self { head, candidates, bytes: &input[..len] })
     }
 
+    /// The records that stand one behind the other at the start of `input`, up to the first that is not whole. As with
+    /// [`RecordRef::frame`], nothing is judged.
+    #[inline]
+    pub fn each(mut input: &'a [u8]) -> impl Iterator<Item = Self> {
+        std::iter::from_fn(move || {
+            let record = Self::frame(input).ok()?;
+            input = &input[record.bytes.len()..];
+            Some(record)
+        })
+    }
+
     /// All bytes of the record.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
@@ -182,6 +194,19 @@ impl<'a> RecordRef<'a> {
         out.packed = self.packed();
         out.candidates.clear();
         out.candidates.extend(self.candidates());
+    }
+
+    /// Judges what was framed as the next record of a stream, in which a second header may stand too (stream.md §6.2).
+    ///
+    /// # Errors
+    /// [`Kind::Record`] or [`Kind::SecondHeader`].
+    #[inline]
+    pub fn judge(&self, header: &Header) -> Result<(), Kind> {
+        // A ply of 0x504d is conceivable, but not beside a value_z that starts with the rest of the magic.
+        self.validate(header).map_err(|fault| match self.bytes.starts_with(&MAGIC) {
+            true => Kind::SecondHeader,
+            false => Kind::Record(fault),
+        })
     }
 
     /// Checks the rules of stream.md §6.3 for a record under this header.

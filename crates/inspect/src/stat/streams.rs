@@ -109,9 +109,7 @@ fn look_avx2(batch: &[u8], header: &Header, run: &mut Run<'_, '_>) -> Result<(),
 
 #[inline(always)]
 fn each(batch: &[u8], header: &Header, run: &mut Run<'_, '_>) -> Result<(), RecordFault> {
-    let mut rest = batch;
-    while let Ok(record) = RecordRef::frame(rest) {
-        rest = &rest[record.bytes().len()..];
+    for record in RecordRef::each(batch) {
         record.validate(header)?;
         run.add(&record);
     }

@@ -195,11 +195,10 @@ impl Scatter<'_> {
             if !reader.next_batch(&mut batch)? {
                 break;
             }
-            let mut rest = &batch[..];
-            while let Ok(record) = RecordRef::frame(rest) {
+            for record in RecordRef::each(&batch) {
                 record
-                    .validate(&header)
-                    .map_err(|fault| stream::Error::of_record(number, offset, fault).in_file(path))?;
+                    .judge(&header)
+                    .map_err(|kind| stream::Error::at_record(number, offset, kind).in_file(path))?;
                 read.records += 1;
                 if let Some(mv) = self.seen.duplicate(&record) {
                     *read.refused.entry(DUPLICATE_MOVE).or_default() += 1;
@@ -212,10 +211,8 @@ impl Scatter<'_> {
                         entry::push(&record, hash, source, out);
                     })?;
                 }
-                let len = record.bytes().len();
-                rest = &rest[len..];
                 number += 1;
-                offset += len as u64;
+                offset += record.bytes().len() as u64;
             }
             if read.records - reported >= REPORT {
                 self.run.progress.advance(read.records - reported);

@@ -10,7 +10,7 @@ use crate::place::Draws;
 use crate::shard::{Outcomes, ROWS_PER_GROUP, Rows, ShardReader};
 use crate::{hash, key};
 use manaka_core::conventions::{NO_CP, NO_OUTCOME, NO_VISITS};
-use manaka_core::stream::{Candidate, Compression, Record, StreamWriter};
+use manaka_core::stream::{Candidate, Compression, Record, StreamReader, StreamWriter};
 use manaka_core::{Color, Conventions, Move16, Packed, PolicySource, Pov};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
@@ -421,23 +421,29 @@ fn a_broken_record_is_named_as_the_reader_of_streams_names_it() {
     // Several batches of them.
     let path = dir.path().join("a.mpk");
     write(&path, Conventions::TEACHER, Compression::None, &vec![record; 3000]);
-    let len = 108 + 8;
-    let mut bytes = fs::read(&path).unwrap();
-    bytes[24 + 2500 * len + 2..][..4].copy_from_slice(&0.5f32.to_le_bytes());
-    fs::write(&path, bytes).unwrap();
-    let mut reader = manaka_core::stream::StreamReader::open(&path).unwrap();
-    let expected = loop {
-        match reader.next_ref() {
-            Ok(record) => assert!(record.is_some()),
-            Err(error) => break error.to_string(),
-        }
-    };
-    assert!(expected.contains(&format!("record 2500 at byte {}", 24 + 2500 * len)), "{expected}");
-    let out = dir.path().join("out");
-    fs::create_dir(&out).unwrap();
-    let options = PackOptions::new("t", NonZeroUsize::MIN);
-    let error = pack(vec![path], &out, &options, &()).unwrap_err();
-    assert_eq!(error.to_string(), expected);
+    let (len, at) = (108 + 8, 24 + 2500 * (108 + 8));
+    let good = fs::read(&path).unwrap();
+    let mut no_outcome = good.clone();
+    no_outcome[at + 2..][..4].copy_from_slice(&0.5f32.to_le_bytes());
+    // Two streams, one behind the other, as `cat` would leave them.
+    let two = [&good[..at], &good].concat();
+    for (bytes, what) in [(no_outcome, "outcome"), (two, "header")] {
+        fs::write(&path, &bytes).unwrap();
+        let mut reader = StreamReader::open(&path).unwrap();
+        let expected = loop {
+            match reader.next_ref() {
+                Ok(record) => assert!(record.is_some()),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(expected.contains(&format!("record 2500 at byte {at}")), "{expected}");
+        let out = dir.path().join(what);
+        fs::create_dir(&out).unwrap();
+        let options = PackOptions::new("t", NonZeroUsize::MIN);
+        let error = pack(vec![path.clone()], &out, &options, &()).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(good.len(), 24 + 3000 * len);
 }
 
 /// Visits records of one position each, with these outcomes.
