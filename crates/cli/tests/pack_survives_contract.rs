@@ -119,11 +119,13 @@ fn a_run_killed_at_fifty_moments_ends_with_the_bytes_of_an_undisturbed_one() {
     let mut kills = 0;
     while kills < 50 {
         let out = tempfile::tempdir().unwrap();
-        // Checkpoints at every unit, one in the middle of a run, and none: then nothing is brought to disk.
-        let often: &[&str] = match rng.next_u64() % 3 {
+        // Checkpoints at every unit, one in the middle of a run, and none: then nothing is brought to disk. Of small buckets
+        // several are one unit.
+        let often: &[&str] = match rng.next_u64() % 4 {
             0 => &["--checkpoint", "0"],
-            1 => &["--checkpoint", "1"],
-            _ => &[],
+            1 => &["--checkpoint", "0", "--buckets", "200"],
+            2 => &["--checkpoint", "1"],
+            _ => &["--buckets", "200"],
         };
         let mut resume: Vec<&str> = often.to_vec();
         // Some runs are killed several times.

@@ -13,6 +13,7 @@ use manaka_core::run_lock::{self, Lock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::mem;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,8 +60,8 @@ pub struct WorkDir {
 
 struct Journal {
     file: File,
-    /// Lines to write, each with the spool that can go once it is written.
-    pending: Vec<(String, Option<usize>)>,
+    /// Lines to write, each with the spools that can go once it is written.
+    pending: Vec<(String, Range<usize>)>,
     written: Instant,
     /// Whether what lines speak of lies in files.
     in_files: bool,
@@ -71,7 +72,7 @@ struct Journal {
 /// The lines of a pass that has ended, to be written while the next one works.
 #[must_use]
 pub struct PassEnd {
-    lines: Vec<(String, Option<usize>)>,
+    lines: Vec<(String, Range<usize>)>,
 }
 
 const JOURNAL: &str = "journal";
@@ -145,9 +146,9 @@ impl WorkDir {
             Journal { file, pending: Vec::new(), written: Instant::now(), in_files: false, ending: false };
         io::Seek::seek(&mut journal.file, io::SeekFrom::End(0)).map_err(Error::io(&journal_path))?;
         if whole == 0 {
-            journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), None)));
+            journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), 0..0)));
         }
-        journal.pending.push((format!("attempt\t{attempt}"), None));
+        journal.pending.push((format!("attempt\t{attempt}"), 0..0));
         let lines = mem::take(&mut journal.pending);
         journal.write(&lines, false).map_err(Error::io(&journal_path))?;
         let dir = Self {
@@ -174,15 +175,21 @@ impl WorkDir {
 
     /// Notes that a unit is done whose output is in `output`. The line is written when some time has passed or by
     /// [`WorkDir::flush`], after the output. `used` is the unit's input, removed once the line is written.
-    pub fn note(&self, line: String, output: &Spools<'_>, used: Option<(&Spools<'_>, usize)>) -> Result<()> {
+    pub fn note(
+        &self,
+        line: String,
+        output: &Spools<'_>,
+        used: Option<(&Spools<'_>, Range<usize>)>,
+    ) -> Result<()> {
         let mut journal = self.lock();
-        journal.pending.push((line, used.map(|(_, index)| index)));
+        let (input, used) = used.map_or((None, 0..0), |(input, used)| (Some(input), used));
+        journal.pending.push((line, used));
         let waits = !journal.in_files || self.is_old();
         if journal.ending || waits && journal.written.elapsed() < self.checkpoint {
             return Ok(());
         }
         let lines = mem::take(&mut journal.pending);
-        self.write(&mut journal, lines, output, used.map(|(input, _)| input))
+        self.write(&mut journal, lines, output, input)
     }
 
     /// Whether the time of the first checkpoint has come.
@@ -207,7 +214,7 @@ impl WorkDir {
         while journal.ending {
             journal = self.ended.wait(journal).unwrap_or_else(PoisonError::into_inner);
         }
-        journal.pending.push((line, None));
+        journal.pending.push((line, 0..0));
         let lines = mem::take(&mut journal.pending);
         self.write(&mut journal, lines, output, input)
     }
@@ -216,7 +223,7 @@ impl WorkDir {
     pub fn begin_end_of_pass(&self, line: String) -> PassEnd {
         let mut journal = self.lock();
         journal.ending = true;
-        journal.pending.push((line, None));
+        journal.pending.push((line, 0..0));
         PassEnd { lines: mem::take(&mut journal.pending) }
     }
 
@@ -242,7 +249,7 @@ impl WorkDir {
     fn write(
         &self,
         journal: &mut Journal,
-        lines: Vec<(String, Option<usize>)>,
+        lines: Vec<(String, Range<usize>)>,
         output: &Spools<'_>,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
@@ -253,12 +260,12 @@ impl WorkDir {
     fn write_lines(
         &self,
         journal: &mut Journal,
-        lines: Vec<(String, Option<usize>)>,
+        lines: Vec<(String, Range<usize>)>,
         durable: bool,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
         journal.write(&lines, durable).map_err(Error::io(&self.path.join(JOURNAL)))?;
-        let mut used = lines.into_iter().filter_map(|(_, used)| used);
+        let mut used = lines.into_iter().flat_map(|(_, used)| used);
         match input {
             Some(input) => used.try_for_each(|index| input.remove(index)),
             None => Ok(()),
@@ -294,7 +301,7 @@ fn empty(dir: &Path, journal: &Path) -> Result<()> {
 }
 
 impl Journal {
-    fn write(&mut self, lines: &[(String, Option<usize>)], durable: bool) -> io::Result<()> {
+    fn write(&mut self, lines: &[(String, Range<usize>)], durable: bool) -> io::Result<()> {
         let text: String = lines.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         self.file.write_all(text.as_bytes())?;
         if durable {
@@ -388,7 +395,7 @@ mod tests {
                 spools.writer().push(0, |bytes| bytes.push(7)).unwrap();
                 assert!(spools.waits_for_the_disk());
             }
-            work.note("fold 1".to_owned(), &output, Some((&input, 0))).unwrap();
+            work.note("fold 1".to_owned(), &output, Some((&input, 0..1))).unwrap();
             assert_eq!(output.waits_for_the_disk(), !expected);
             // The input has gone: there is nothing left to bring.
             assert!(!input.waits_for_the_disk() && input.sync().is_ok());

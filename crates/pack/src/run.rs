@@ -7,6 +7,7 @@ mod fold_pass;
 mod job;
 mod merge;
 mod read_pass;
+mod stretches;
 mod write_pass;
 
 use crate::error::{Error, Result};
@@ -409,5 +410,7 @@ pub(crate) fn on_threads<T: Send>(
 
 #[cfg(test)]
 mod order_tests;
+#[cfg(test)]
+mod resume_tests;
 #[cfg(test)]
 pub(crate) mod tests;

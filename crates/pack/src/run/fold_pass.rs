@@ -1,7 +1,8 @@
-//! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a bucket.
+//! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a stretch of neighbouring buckets,
+//! named by its first.
 
 use super::merge::{Group, Sorted, merge_runs, write_run};
-use super::{Run, on_threads, read_pass};
+use super::{Run, on_threads, read_pass, stretches};
 use crate::entry;
 use crate::error::Result;
 use crate::fold::{Folded, Folder, Row};
@@ -9,10 +10,12 @@ use crate::journal::PassEnd;
 use crate::key;
 use crate::order::Sorter;
 use crate::place::{self, Draws};
-use crate::spool::{Done, SpoolWriter, Spools, Tag};
+use crate::spool::{Done, SpoolWriter, Spools};
 use crate::squeezed::Position;
 use manaka_core::PolicySource;
+use std::collections::BTreeSet;
 use std::mem;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the pass found.
@@ -56,10 +59,14 @@ const ROWS: &str = "rows";
 /// Folds all buckets into the spools.
 pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>) -> Result<Fold> {
     let (mut total, mut noted) = (Fold::default(), 0);
+    let mut folded = BTreeSet::new();
     for words in run.past_of(UNIT) {
-        let [unit, attempt, largest, positions, records, no_outcome, rows] = words[..] else { continue };
+        let [unit, end, attempt, largest, positions, records, no_outcome, rows] = words[..] else { continue };
+        let (Ok(unit), Ok(end), Ok(attempt)) = (unit.parse::<u32>(), end.parse(), attempt.parse()) else {
+            continue;
+        };
         noted += rows.parse::<u64>().unwrap_or(0);
-        let (Ok(unit), Ok(attempt)) = (unit.parse(), attempt.parse()) else { continue };
+        folded.extend(unit as usize..end);
         total.add(Fold {
             largest_weight: largest.parse().unwrap_or(0),
             excluded_positions: positions.parse().unwrap_or(0),
@@ -79,9 +86,12 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
     }
     spools.adopt(&total.done)?;
     spools.expect(noted)?;
-    run.progress.phase("fold", Some(buckets.counts().iter().sum()), "records");
+    // A kill may have come between a line and the removal of what it had used.
+    folded.iter().try_for_each(|&bucket| buckets.remove(bucket))?;
+    let left: Vec<usize> = (0..buckets.len()).filter(|bucket| !folded.contains(bucket)).collect();
+    run.progress.phase("fold", Some(left.iter().map(|&bucket| buckets.items(bucket)).sum()), "records");
+    let units = stretches::of(&left, longest(run, buckets, &left, spools), run.options.threads);
     let next = AtomicUsize::new(0);
-    let earlier = &total.done;
     let folds = on_threads(run.options.threads, || {
         let mut worker = Worker {
             run,
@@ -90,34 +100,30 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
             out: spools.writer(),
             fold: Fold::default(),
         };
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            if at >= buckets.len() {
-                worker.out.finish()?;
-                return Ok(worker.fold);
-            }
-            let unit = u32::try_from(at).unwrap_or(u32::MAX);
-            if earlier.contains_key(&unit) {
-                // A kill may have come between its line and its removal.
-                buckets.remove(at)?;
-                continue;
-            }
-            run.check_cancelled()
-                .and_then(|()| match read_pass::is_whole(run, buckets, at) {
-                    true => Ok(()),
-                    false => Err(buckets.changed(&format!("number {at} is not as it was read"))),
-                })
-                .inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
+        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
             worker
-                .bucket(buckets, at, read, run.work.tag(unit), spools)
-                .inspect_err(|_| next.store(buckets.len(), Ordering::Relaxed))?;
+                .unit(unit.clone(), buckets, read, spools)
+                .inspect_err(|_| next.store(units.len(), Ordering::Relaxed))?;
         }
+        worker.out.finish()?;
+        Ok(worker.fold)
     })?;
     folds.into_iter().for_each(|fold| total.add(fold));
     total.rows = spools.counts();
     let rows: Vec<String> = total.rows.iter().map(u64::to_string).collect();
     total.end = Some(run.work.begin_end_of_pass(format!("{ROWS}\t{}\n{END}", rows.join("\t"))));
     Ok(total)
+}
+
+/// How many of the buckets that are left make a unit, at most: in files, where no chunk holds rows of two units, as many as
+/// fill a chunk of every spool.
+fn longest(run: &Run<'_>, buckets: &Spools<'_>, left: &[usize], spools: &Spools<'_>) -> usize {
+    if run.plan.in_memory {
+        return 1;
+    }
+    let bytes: u64 = left.iter().map(|&bucket| buckets.bytes(bucket)).sum();
+    let wanted = run.plan.chunk as u64 * spools.len() as u64;
+    usize::try_from(u128::from(wanted) * left.len() as u128 / u128::from(bytes.max(1))).unwrap_or(usize::MAX)
 }
 
 /// One thread's folding.
@@ -130,20 +136,49 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    fn bucket(
+    /// Folds neighbouring buckets, whose rows are done together.
+    fn unit(
         &mut self,
+        unit: Range<usize>,
         buckets: &Spools<'_>,
-        at: usize,
         read: &Done,
-        tag: Tag,
         spools: &Spools<'_>,
     ) -> Result<()> {
+        let tag = self.run.work.tag(u32::try_from(unit.start).unwrap_or(u32::MAX));
+        self.out.begin(tag);
+        let mut found = Fold { done: Done::from([(tag.unit, tag.attempt)]), ..Fold::default() };
+        let mut rows = 0;
+        for bucket in unit.clone() {
+            self.run.check_cancelled()?;
+            if !read_pass::is_whole(self.run, buckets, bucket) {
+                return Err(buckets.changed(&format!("number {bucket} is not as it was read")));
+            }
+            let placed = self.bucket(buckets, bucket, read)?;
+            rows += placed.placed;
+            found.add(placed.found);
+            self.run.progress.advance(buckets.items(bucket));
+        }
+        self.out.end()?;
+        let line = format!(
+            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{rows}",
+            unit.start,
+            unit.end,
+            tag.attempt,
+            found.largest_weight,
+            found.excluded_positions,
+            found.excluded_records,
+            found.no_outcome,
+        );
+        self.fold.add(found);
+        self.run.work.note(line, spools, Some((buckets, unit)))
+    }
+
+    fn bucket(&mut self, buckets: &Spools<'_>, at: usize, read: &Done) -> Result<Rows> {
         let source = self.run.policy.conventions().policy_source;
         let (records, mut found) = (buckets.items(at), 0);
         let keys = key::range(at, buckets.len());
-        self.out.begin(tag);
         let mut rows =
-            Rows { source, slot: None, draws: Draws::of_slot(0), placed: 0, unit: Fold::default() };
+            Rows { source, slot: None, draws: Draws::of_slot(0), placed: 0, found: Fold::default() };
         let (folder, out) = (&mut self.folder, &mut self.out);
         if buckets.bytes(at) <= self.run.plan.load {
             let chunks = buckets.load(at, read)?;
@@ -182,22 +217,7 @@ impl Worker<'_> {
                 buckets.changed(&format!("number {at} holds {found} entries, {records} were scattered"))
             );
         }
-        self.out.end()?;
-        let (mut unit, placed) = (rows.unit, rows.placed);
-        unit.done.insert(tag.unit, tag.attempt);
-        let line = format!(
-            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
-            tag.unit,
-            tag.attempt,
-            unit.largest_weight,
-            unit.excluded_positions,
-            unit.excluded_records,
-            unit.no_outcome,
-            placed
-        );
-        self.fold.add(unit);
-        self.run.progress.advance(records);
-        self.run.work.note(line, spools, Some((buckets, at)))
+        Ok(rows)
     }
 }
 
@@ -207,7 +227,7 @@ struct Rows {
     slot: Option<u32>,
     draws: Draws,
     placed: u64,
-    unit: Fold,
+    found: Fold,
 }
 
 impl Rows {
@@ -227,8 +247,8 @@ impl Rows {
         if entry.is_exclusion() {
             return Ok(());
         }
-        self.unit.largest_weight = self.unit.largest_weight.max(1);
-        self.unit.no_outcome += u64::from(entry.outcome().is_none());
+        self.found.largest_weight = self.found.largest_weight.max(1);
+        self.found.no_outcome += u64::from(entry.outcome().is_none());
         let draw = self.draw(group.slot);
         out.push(place::spool(draw, out.len()), |bytes| entry.push_as_row(draw, bytes))
     }
@@ -245,8 +265,8 @@ impl Rows {
             Folded::Row(row) => self.push(slot, position, row, out),
             Folded::Excluded(0) => Ok(()),
             Folded::Excluded(records) => {
-                self.unit.excluded_positions += 1;
-                self.unit.excluded_records += records;
+                self.found.excluded_positions += 1;
+                self.found.excluded_records += records;
                 Ok(())
             }
         }
@@ -260,8 +280,8 @@ impl Rows {
         row: &Row,
         out: &mut SpoolWriter<'_, '_>,
     ) -> Result<()> {
-        self.unit.largest_weight = self.unit.largest_weight.max(row.weight);
-        self.unit.no_outcome += u64::from(row.value_z.is_none());
+        self.found.largest_weight = self.found.largest_weight.max(row.weight);
+        self.found.no_outcome += u64::from(row.value_z.is_none());
         let (draw, source) = (self.draw(slot), self.source);
         out.push(place::spool(draw, out.len()), |bytes| entry::push_row(row, draw, position, source, bytes))
     }

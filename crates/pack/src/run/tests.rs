@@ -186,7 +186,7 @@ impl Cuts {
     pub const SIMPLE: Self =
         Self { in_memory: true, buckets: 256, spools: 1, stretch: 1, chunk: 1 << 16, load: u64::MAX };
 
-    fn plan(self) -> Plan {
+    pub fn plan(self) -> Plan {
         Plan {
             count: crate::Count { records: 0, exact: false },
             in_memory: self.in_memory,
