@@ -13,7 +13,6 @@ use manaka_core::run_lock::{self, Lock};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::mem;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,7 +60,7 @@ pub struct WorkDir {
 struct Journal {
     file: File,
     /// Lines to write, each with the spools that can go once it is written.
-    pending: Vec<(String, Range<usize>)>,
+    pending: Vec<(String, Vec<usize>)>,
     written: Instant,
     /// Whether what lines speak of lies in files.
     in_files: bool,
@@ -72,7 +71,7 @@ struct Journal {
 /// The lines of a pass that has ended, to be written while the next one works.
 #[must_use]
 pub struct PassEnd {
-    lines: Vec<(String, Range<usize>)>,
+    lines: Vec<(String, Vec<usize>)>,
 }
 
 const JOURNAL: &str = "journal";
@@ -146,9 +145,9 @@ impl WorkDir {
             Journal { file, pending: Vec::new(), written: Instant::now(), in_files: false, ending: false };
         io::Seek::seek(&mut journal.file, io::SeekFrom::End(0)).map_err(Error::io(&journal_path))?;
         if whole == 0 {
-            journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), 0..0)));
+            journal.pending.extend(job.lines().map(|line| (format!("job\t{line}"), Vec::new())));
         }
-        journal.pending.push((format!("attempt\t{attempt}"), 0..0));
+        journal.pending.push((format!("attempt\t{attempt}"), Vec::new()));
         let lines = mem::take(&mut journal.pending);
         journal.write(&lines, false).map_err(Error::io(&journal_path))?;
         let dir = Self {
@@ -179,10 +178,10 @@ impl WorkDir {
         &self,
         line: String,
         output: &Spools<'_>,
-        used: Option<(&Spools<'_>, Range<usize>)>,
+        used: Option<(&Spools<'_>, Vec<usize>)>,
     ) -> Result<()> {
         let mut journal = self.lock();
-        let (input, used) = used.map_or((None, 0..0), |(input, used)| (Some(input), used));
+        let (input, used) = used.map_or((None, Vec::new()), |(input, used)| (Some(input), used));
         journal.pending.push((line, used));
         let waits = !journal.in_files || self.is_old();
         if journal.ending || waits && journal.written.elapsed() < self.checkpoint {
@@ -214,7 +213,7 @@ impl WorkDir {
         while journal.ending {
             journal = self.ended.wait(journal).unwrap_or_else(PoisonError::into_inner);
         }
-        journal.pending.push((line, 0..0));
+        journal.pending.push((line, Vec::new()));
         let lines = mem::take(&mut journal.pending);
         self.write(&mut journal, lines, output, input)
     }
@@ -223,7 +222,7 @@ impl WorkDir {
     pub fn begin_end_of_pass(&self, line: String) -> PassEnd {
         let mut journal = self.lock();
         journal.ending = true;
-        journal.pending.push((line, 0..0));
+        journal.pending.push((line, Vec::new()));
         PassEnd { lines: mem::take(&mut journal.pending) }
     }
 
@@ -249,7 +248,7 @@ impl WorkDir {
     fn write(
         &self,
         journal: &mut Journal,
-        lines: Vec<(String, Range<usize>)>,
+        lines: Vec<(String, Vec<usize>)>,
         output: &Spools<'_>,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
@@ -260,7 +259,7 @@ impl WorkDir {
     fn write_lines(
         &self,
         journal: &mut Journal,
-        lines: Vec<(String, Range<usize>)>,
+        lines: Vec<(String, Vec<usize>)>,
         durable: bool,
         input: Option<&Spools<'_>>,
     ) -> Result<()> {
@@ -301,7 +300,7 @@ fn empty(dir: &Path, journal: &Path) -> Result<()> {
 }
 
 impl Journal {
-    fn write(&mut self, lines: &[(String, Range<usize>)], durable: bool) -> io::Result<()> {
+    fn write(&mut self, lines: &[(String, Vec<usize>)], durable: bool) -> io::Result<()> {
         let text: String = lines.iter().flat_map(|(line, _)| [line.as_str(), "\n"]).collect();
         self.file.write_all(text.as_bytes())?;
         if durable {
@@ -395,7 +394,7 @@ mod tests {
                 spools.writer().push(0, |bytes| bytes.push(7)).unwrap();
                 assert!(spools.waits_for_the_disk());
             }
-            work.note("fold 1".to_owned(), &output, Some((&input, 0..1))).unwrap();
+            work.note("fold 1".to_owned(), &output, Some((&input, vec![0]))).unwrap();
             assert_eq!(output.waits_for_the_disk(), !expected);
             // The input has gone: there is nothing left to bring.
             assert!(!input.waits_for_the_disk() && input.sync().is_ok());

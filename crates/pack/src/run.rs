@@ -7,7 +7,7 @@ mod fold_pass;
 mod job;
 mod merge;
 mod read_pass;
-mod stretches;
+mod unit;
 mod write_pass;
 
 use crate::error::{Error, Result};

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Which unit of work wrote a chunk, and at which attempt.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Tag {
     pub unit: u32,
     pub attempt: u32,
@@ -124,7 +124,7 @@ impl<'p> Spools<'p> {
     /// A writer for one thread.
     pub fn writer(&self) -> SpoolWriter<'_, 'p> {
         let open = (0..self.spools.len()).map(|_| Open::default()).collect();
-        SpoolWriter { spools: self, tag: Tag { unit: 0, attempt: 0 }, open }
+        SpoolWriter { spools: self, tag: Tag::default(), filled: 0, open }
     }
 
     /// Items of each spool.
@@ -337,6 +337,8 @@ struct Open {
 pub struct SpoolWriter<'a, 'p> {
     spools: &'a Spools<'p>,
     tag: Tag,
+    /// Chunks of the unit that were full when they were handed over.
+    filled: usize,
     open: Vec<Open>,
 }
 
@@ -348,7 +350,13 @@ impl SpoolWriter<'_, '_> {
 
     /// What follows belongs to this unit.
     pub const fn begin(&mut self, tag: Tag) {
-        self.tag = tag;
+        (self.tag, self.filled) = (tag, 0);
+    }
+
+    /// Whether the unit may end without leaving many small chunks: it has filled as many as there are spools. In memory it
+    /// leaves none.
+    pub fn may_end(&self) -> bool {
+        matches!(self.spools.store, Store::Memory) || self.filled >= self.len()
     }
 
     /// Appends one item, written by `write`.
@@ -362,7 +370,11 @@ impl SpoolWriter<'_, '_> {
         // The next item comes when hundreds of other spools had theirs; until then the memory can be fetched.
         let room = open.bytes.spare_capacity_mut();
         prefetch_to_write(&room[room.len().min(64)..room.len().min(64 + NEXT)]);
-        if open.bytes.len() >= self.spools.chunk { self.hand_over(index) } else { Ok(()) }
+        if open.bytes.len() < self.spools.chunk {
+            return Ok(());
+        }
+        self.filled += 1;
+        self.hand_over(index)
     }
 
     /// Ends the unit. In files, what is still open is handed over: no chunk holds items of two units.

@@ -1,8 +1,8 @@
-//! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is a stretch of neighbouring buckets,
-//! named by its first.
+//! Pass 2: fold each bucket, give every row its place, scatter rows by draw. A unit is some buckets.
 
 use super::merge::{Group, Sorted, merge_runs, write_run};
-use super::{Run, on_threads, read_pass, stretches};
+use super::unit::Unit;
+use super::{Run, on_threads, read_pass};
 use crate::entry;
 use crate::error::Result;
 use crate::fold::{Folded, Folder, Row};
@@ -15,7 +15,6 @@ use crate::squeezed::Position;
 use manaka_core::PolicySource;
 use std::collections::BTreeSet;
 use std::mem;
-use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the pass found.
@@ -61,18 +60,16 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
     let (mut total, mut noted) = (Fold::default(), 0);
     let mut folded = BTreeSet::new();
     for words in run.past_of(UNIT) {
-        let [unit, end, attempt, largest, positions, records, no_outcome, rows] = words[..] else { continue };
-        let (Ok(unit), Ok(end), Ok(attempt)) = (unit.parse::<u32>(), end.parse(), attempt.parse()) else {
-            continue;
-        };
+        let [attempt, inputs, largest, positions, records, no_outcome, rows] = words[..] else { continue };
+        let Some(unit) = Unit::of(attempt, inputs) else { continue };
         noted += rows.parse::<u64>().unwrap_or(0);
-        folded.extend(unit as usize..end);
+        folded.extend(unit.inputs);
         total.add(Fold {
             largest_weight: largest.parse().unwrap_or(0),
             excluded_positions: positions.parse().unwrap_or(0),
             excluded_records: records.parse().unwrap_or(0),
             no_outcome: no_outcome.parse().unwrap_or(0),
-            done: Done::from([(unit, attempt)]),
+            done: Done::from([(unit.tag.unit, unit.tag.attempt)]),
             rows: Vec::new(),
             end: None,
         });
@@ -90,7 +87,6 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
     folded.iter().try_for_each(|&bucket| buckets.remove(bucket))?;
     let left: Vec<usize> = (0..buckets.len()).filter(|bucket| !folded.contains(bucket)).collect();
     run.progress.phase("fold", Some(left.iter().map(|&bucket| buckets.items(bucket)).sum()), "records");
-    let units = stretches::of(&left, longest(run, buckets, &left, spools), run.options.threads);
     let next = AtomicUsize::new(0);
     let folds = on_threads(run.options.threads, || {
         let mut worker = Worker {
@@ -98,14 +94,22 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
             folder: Folder::new(run.policy),
             sorter: Sorter::default(),
             out: spools.writer(),
+            unit: Unit::default(),
+            found: Fold::default(),
+            placed: 0,
             fold: Fold::default(),
         };
-        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
-            worker
-                .unit(unit.clone(), buckets, read, spools)
-                .inspect_err(|_| next.store(units.len(), Ordering::Relaxed))?;
-        }
-        worker.out.finish()?;
+        let mut work = || {
+            while let Some(&bucket) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                worker.bucket(buckets, bucket, read)?;
+                if worker.out.may_end() {
+                    worker.end(buckets, spools)?;
+                }
+            }
+            worker.end(buckets, spools)?;
+            worker.out.finish()
+        };
+        work().inspect_err(|_| next.store(left.len(), Ordering::Relaxed))?;
         Ok(worker.fold)
     })?;
     folds.into_iter().for_each(|fold| total.add(fold));
@@ -115,65 +119,46 @@ pub fn run(run: &Run<'_>, read: &Done, buckets: &Spools<'_>, spools: &Spools<'_>
     Ok(total)
 }
 
-/// How many of the buckets that are left make a unit, at most: in files, where no chunk holds rows of two units, as many as
-/// fill a chunk of every spool.
-fn longest(run: &Run<'_>, buckets: &Spools<'_>, left: &[usize], spools: &Spools<'_>) -> usize {
-    if run.plan.in_memory {
-        return 1;
-    }
-    let bytes: u64 = left.iter().map(|&bucket| buckets.bytes(bucket)).sum();
-    let wanted = run.plan.chunk as u64 * spools.len() as u64;
-    usize::try_from(u128::from(wanted) * left.len() as u128 / u128::from(bytes.max(1))).unwrap_or(usize::MAX)
-}
-
 /// One thread's folding.
 struct Worker<'a> {
     run: &'a Run<'a>,
     folder: Folder<'a>,
     sorter: Sorter,
     out: SpoolWriter<'a, 'a>,
+    /// The unit under way, what its buckets held and how many rows it placed.
+    unit: Unit,
+    found: Fold,
+    placed: u64,
+    /// What the units that are done held.
     fold: Fold,
 }
 
 impl Worker<'_> {
-    /// Folds neighbouring buckets, whose rows are done together.
-    fn unit(
-        &mut self,
-        unit: Range<usize>,
-        buckets: &Spools<'_>,
-        read: &Done,
-        spools: &Spools<'_>,
-    ) -> Result<()> {
-        let tag = self.run.work.tag(u32::try_from(unit.start).unwrap_or(u32::MAX));
-        self.out.begin(tag);
-        let mut found = Fold { done: Done::from([(tag.unit, tag.attempt)]), ..Fold::default() };
-        let mut rows = 0;
-        for bucket in unit.clone() {
-            self.run.check_cancelled()?;
-            if !read_pass::is_whole(self.run, buckets, bucket) {
-                return Err(buckets.changed(&format!("number {bucket} is not as it was read")));
-            }
-            let placed = self.bucket(buckets, bucket, read)?;
-            rows += placed.placed;
-            found.add(placed.found);
-            self.run.progress.advance(buckets.items(bucket));
-        }
+    /// Ends the unit under way, if there is one: its rows are done, and its buckets not needed any more.
+    fn end(&mut self, buckets: &Spools<'_>, spools: &Spools<'_>) -> Result<()> {
+        let Some(unit) = self.unit.end() else { return Ok(()) };
         self.out.end()?;
+        let (mut found, placed) = (mem::take(&mut self.found), mem::take(&mut self.placed));
         let line = format!(
-            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{rows}",
-            unit.start,
-            unit.end,
-            tag.attempt,
+            "{UNIT}\t{}\t{}\t{}\t{}\t{}\t{placed}",
+            unit.noted(),
             found.largest_weight,
             found.excluded_positions,
             found.excluded_records,
             found.no_outcome,
         );
+        found.done.insert(unit.tag.unit, unit.tag.attempt);
         self.fold.add(found);
-        self.run.work.note(line, spools, Some((buckets, unit)))
+        self.run.work.note(line, spools, Some((buckets, unit.inputs)))
     }
 
-    fn bucket(&mut self, buckets: &Spools<'_>, at: usize, read: &Done) -> Result<Rows> {
+    /// Folds a bucket as part of the unit under way.
+    fn bucket(&mut self, buckets: &Spools<'_>, at: usize, read: &Done) -> Result<()> {
+        self.run.check_cancelled()?;
+        if !read_pass::is_whole(self.run, buckets, at) {
+            return Err(buckets.changed(&format!("number {at} is not as it was read")));
+        }
+        self.unit.take(at, self.run, &mut self.out);
         let source = self.run.policy.conventions().policy_source;
         let (records, mut found) = (buckets.items(at), 0);
         let keys = key::range(at, buckets.len());
@@ -217,7 +202,10 @@ impl Worker<'_> {
                 buckets.changed(&format!("number {at} holds {found} entries, {records} were scattered"))
             );
         }
-        Ok(rows)
+        self.placed += rows.placed;
+        self.found.add(rows.found);
+        self.run.progress.advance(records);
+        Ok(())
     }
 }
 

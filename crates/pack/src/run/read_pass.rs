@@ -1,18 +1,21 @@
-//! Pass 1: every record to the bucket of its key. A unit is a file.
+//! Pass 1: every record to the bucket of its key. A unit is some files.
 
+use super::unit::Unit;
 use super::{RefusedRecord, Run, Summary, on_threads};
 use crate::entry;
 use crate::error::{Error, Result};
 use crate::journal::PassEnd;
 use crate::key;
 use crate::shard::ShardReader;
-use crate::spool::{Done, SpoolWriter, Spools};
+use crate::spool::{Done, SpoolWriter, Spools, Tag};
 use manaka_core::stream::{self, RecordRef, StreamReader};
 use manaka_core::{Move16, PolicySource};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// What the pass found.
 #[derive(Default)]
@@ -34,61 +37,60 @@ const REFUSED: &str = "refused";
 const END: &str = "read-end";
 
 pub fn run(run: &Run<'_>, streams: &[PathBuf], buckets: &Spools<'_>) -> Result<Read> {
-    let (mut total, items) = earlier(run, streams);
+    let (mut total, files, items) = earlier(run, streams);
     buckets.adopt(&total.done)?;
     if !run.plan.in_memory && run.past.has(END) {
+        total.show_the_first();
         return Ok(total);
     }
     buckets.expect(items)?;
     run.progress.phase("read", Some(run.plan.count.records), "records");
     run.progress.advance(total.records);
+    let inputs = streams.len() + run.options.exclude.len();
+    let left: Vec<usize> = (0..inputs).filter(|input| !files.contains(input)).collect();
     let next = AtomicUsize::new(0);
-    let stop = AtomicBool::new(false);
-    let finished = Mutex::new(Vec::new());
     let failed: Mutex<Option<(usize, Error)>> = Mutex::new(None);
-    let earlier = &total.done;
-    on_threads(run.options.threads, || {
+    let reads = on_threads(run.options.threads, || {
         let mut scatter = Scatter {
             run,
+            streams,
             source: run.policy.conventions().policy_source,
             buckets: buckets.writer(),
             seen: MoveSet::default(),
+            unit: Unit::default(),
+            found: Found::default(),
+            read: Read::default(),
         };
-        while !stop.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let (path, is_stream) = match streams.get(at) {
-                Some(path) => (path, true),
-                None => match run.options.exclude.get(at - streams.len()) {
-                    Some(path) => (path, false),
-                    None => break,
-                },
-            };
-            let unit = u32::try_from(at).map_err(|_| Error::Option("too many inputs"))?;
-            if earlier.contains_key(&unit) {
-                continue;
-            }
-            match scatter.unit(unit, path, is_stream, buckets) {
-                Ok(read) => finished.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(read),
-                Err(error) => {
-                    // The error of the earliest file is the one to report.
-                    stop.store(true, Ordering::Relaxed);
-                    let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|(first, _)| at < *first) {
-                        *failed = Some((at, error));
-                    }
+        let mut last = 0;
+        let mut work = || {
+            while let Some(&input) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                last = input;
+                match streams.get(input) {
+                    Some(path) => scatter.stream(input, path)?,
+                    None => scatter.excluded(input, &run.options.exclude[input - streams.len()])?,
+                }
+                if scatter.buckets.may_end() {
+                    scatter.end(buckets)?;
                 }
             }
+            scatter.end(buckets)?;
+            scatter.buckets.finish()
+        };
+        if let Err(error) = work() {
+            // The error of the earliest file is the one to report.
+            next.store(left.len(), Ordering::Relaxed);
+            let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+            if failed.as_ref().is_none_or(|(first, _)| last < *first) {
+                *failed = Some((last, error));
+            }
         }
-        scatter.buckets.finish()
+        Ok(scatter.read)
     })?;
-    if let Some((_, error)) = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+    if let Some((_, error)) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    for read in finished.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
-        total.add(read);
-    }
-    total.refused_first.sort();
-    total.refused_first.truncate(Summary::REFUSED_SHOWN);
+    reads.into_iter().for_each(|read| total.add(read));
+    total.show_the_first();
     let counts: Vec<String> = buckets.counts().iter().map(u64::to_string).collect();
     total.end = Some(run.work.begin_end_of_pass(format!("{END}\t{}", counts.join("\t"))));
     Ok(total)
@@ -101,6 +103,19 @@ pub fn is_whole(run: &Run<'_>, buckets: &Spools<'_>, index: usize) -> bool {
 }
 
 impl Read {
+    /// Counts records that were refused.
+    fn refuse(&mut self, records: u64) {
+        if records > 0 {
+            *self.refused.entry(DUPLICATE_MOVE).or_default() += records;
+        }
+    }
+
+    /// Leaves the refused records that are listed one by one.
+    fn show_the_first(&mut self) {
+        self.refused_first.sort();
+        self.refused_first.truncate(Summary::REFUSED_SHOWN);
+    }
+
     fn add(&mut self, other: Self) {
         self.records += other.records;
         for (reason, count) in other.refused {
@@ -111,85 +126,110 @@ impl Read {
     }
 }
 
-/// What an earlier run read, and how many items it scattered.
-fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> (Read, u64) {
-    let (mut total, mut scattered) = (Read::default(), 0);
+/// What an earlier run read, which inputs that was, and how many items it scattered.
+fn earlier(run: &Run<'_>, streams: &[PathBuf]) -> (Read, BTreeSet<usize>, u64) {
+    let (mut total, mut files, mut scattered) = (Read::default(), BTreeSet::new(), 0);
     for words in run.past_of(UNIT) {
-        let [unit, attempt, records, refused, items] = words[..] else { continue };
-        let (Ok(unit), Ok(attempt), Ok(records), Ok(items)) =
-            (unit.parse(), attempt.parse(), records.parse::<u64>(), items.parse::<u64>())
+        let [attempt, inputs, records, refused, items] = words[..] else { continue };
+        let (Some(unit), Ok(records), Ok(refused), Ok(items)) =
+            (Unit::of(attempt, inputs), records.parse::<u64>(), refused.parse(), items.parse::<u64>())
         else {
             continue;
         };
         scattered += items;
-        total.done.insert(unit, attempt);
+        total.done.insert(unit.tag.unit, unit.tag.attempt);
+        files.extend(unit.inputs);
         total.records += records;
-        if let Ok(refused @ 1..) = refused.parse::<u64>() {
-            *total.refused.entry(DUPLICATE_MOVE).or_default() += refused;
-        }
+        total.refuse(refused);
     }
     for words in run.past_of(REFUSED) {
-        let [unit, attempt, record, offset, mv] = words[..] else { continue };
+        let [unit, attempt, input, record, offset, mv] = words[..] else { continue };
         let (Ok(unit), Ok(attempt)) = (unit.parse::<u32>(), attempt.parse::<u32>()) else { continue };
-        let path = streams.get(unit as usize).filter(|_| total.done.get(&unit) == Some(&attempt));
-        let mv = mv.parse().map(Move16::from_bits);
-        if let (Some(path), Ok(record), Ok(offset), Ok(mv)) = (path, record.parse(), offset.parse(), mv) {
-            total.refused_first.push(refused(path, (record, offset), mv));
+        let (Ok(input), Ok(record), Ok(offset), Ok(mv)) =
+            (input.parse::<usize>(), record.parse(), offset.parse(), mv.parse().map(Move16::from_bits))
+        else {
+            continue;
+        };
+        if let Some(path) = streams.get(input).filter(|_| total.done.get(&unit) == Some(&attempt)) {
+            total.refused_first.push(Refused { input, record, offset, mv }.shown(path));
         }
     }
-    total.refused_first.sort();
-    total.refused_first.truncate(Summary::REFUSED_SHOWN);
-    (total, scattered)
+    (total, files, scattered)
 }
 
-fn refused(path: &Path, (record, offset): (u64, u64), mv: Move16) -> RefusedRecord {
-    let detail = format!("the move {mv} stands twice among the candidates");
-    RefusedRecord { path: path.to_owned(), record, offset, reason: DUPLICATE_MOVE, detail }
+/// A record in which a move stands twice.
+struct Refused {
+    /// Its file, by number.
+    input: usize,
+    record: u64,
+    offset: u64,
+    mv: Move16,
+}
+
+impl Refused {
+    fn shown(&self, path: &Path) -> RefusedRecord {
+        let (record, offset) = (self.record, self.offset);
+        let detail = format!("the move {} stands twice among the candidates", self.mv);
+        RefusedRecord { path: path.to_owned(), record, offset, reason: DUPLICATE_MOVE, detail }
+    }
+}
+
+/// What the files of a unit held.
+#[derive(Default)]
+struct Found {
+    records: u64,
+    refused: u64,
+    /// The first of them of each file.
+    refused_first: Vec<Refused>,
+    /// Items scattered.
+    items: u64,
 }
 
 /// One thread's reading.
 struct Scatter<'a> {
     run: &'a Run<'a>,
+    streams: &'a [PathBuf],
     source: PolicySource,
     buckets: SpoolWriter<'a, 'a>,
     seen: MoveSet,
+    /// The unit under way.
+    unit: Unit,
+    found: Found,
+    /// What the units that are done held.
+    read: Read,
 }
 
 /// Progress is reported, and a wish to stop is heard, about this many records apart.
 const REPORT: u64 = 1 << 14;
 
 impl Scatter<'_> {
-    fn unit(&mut self, unit: u32, path: &Path, is_stream: bool, buckets: &Spools<'_>) -> Result<Read> {
-        let tag = self.run.work.tag(unit);
-        self.buckets.begin(tag);
-        let mut read = Read::default();
-        let mut notes = Vec::new();
-        let items = if is_stream {
-            self.stream(path, &mut read, &mut notes)?;
-            read.records - read.refused.values().sum::<u64>()
-        } else {
-            self.excluded(path)?
-        };
+    /// Ends the unit under way, if there is one.
+    fn end(&mut self, buckets: &Spools<'_>) -> Result<()> {
+        let Some(unit) = self.unit.end() else { return Ok(()) };
         self.buckets.end()?;
-        read.done.insert(tag.unit, tag.attempt);
-        for (place, mv) in notes {
-            let (record, offset): (u64, u64) = place;
-            let bits = mv.bits();
-            let line = format!("{REFUSED}\t{unit}\t{}\t{record}\t{offset}\t{bits}", tag.attempt);
-            self.run.work.note(line, buckets, None)?;
-            read.refused_first.push(refused(path, place, mv));
+        let found = mem::take(&mut self.found);
+        let mut lines = String::new();
+        for refused @ Refused { input, record, offset, mv } in &found.refused_first {
+            let (Tag { unit, attempt }, bits) = (unit.tag, mv.bits());
+            // Writing to a String cannot fail.
+            let _ = writeln!(lines, "{REFUSED}\t{unit}\t{attempt}\t{input}\t{record}\t{offset}\t{bits}");
+            self.read.refused_first.extend(self.streams.get(*input).map(|path| refused.shown(path)));
         }
-        let refused: u64 = read.refused.values().sum();
-        let line = format!("{UNIT}\t{unit}\t{}\t{}\t{refused}\t{items}", tag.attempt, read.records);
-        self.run.work.note(line, buckets, None)?;
-        Ok(read)
+        let (noted, Found { records, refused, items, .. }) = (unit.noted(), found);
+        self.read.done.insert(unit.tag.unit, unit.tag.attempt);
+        self.read.records += records;
+        self.read.refuse(refused);
+        self.run.work.note(format!("{lines}{UNIT}\t{noted}\t{records}\t{refused}\t{items}"), buckets, None)
     }
 
-    fn stream(&mut self, path: &Path, read: &mut Read, notes: &mut Vec<((u64, u64), Move16)>) -> Result<()> {
+    /// Scatters the records of a stream as part of the unit under way.
+    fn stream(&mut self, input: usize, path: &Path) -> Result<()> {
+        self.unit.take(input, self.run, &mut self.buckets);
+        let mut shown = 0;
         let mut reader = StreamReader::open(path)?;
         let header = *reader.header();
         let (source, mut batch) = (self.source, Vec::new());
-        let mut reported = 0;
+        let mut unreported = 0;
         loop {
             let (mut number, mut offset) = (reader.position(), reader.offset());
             if !reader.next_batch(&mut batch)? {
@@ -199,48 +239,54 @@ impl Scatter<'_> {
                 record
                     .judge(&header)
                     .map_err(|kind| stream::Error::at_record(number, offset, kind).in_file(path))?;
-                read.records += 1;
                 if let Some(mv) = self.seen.duplicate(&record) {
-                    *read.refused.entry(DUPLICATE_MOVE).or_default() += 1;
-                    if notes.len() < Summary::REFUSED_SHOWN {
-                        notes.push(((number, offset), mv));
+                    self.found.refused += 1;
+                    if shown < Summary::REFUSED_SHOWN {
+                        shown += 1;
+                        self.found.refused_first.push(Refused { input, record: number, offset, mv });
                     }
                 } else {
                     let hash = key::hash(record.packed_bytes());
                     self.buckets.push(bucket(hash, self.buckets.len()), |out| {
                         entry::push(&record, hash, source, out);
                     })?;
+                    self.found.items += 1;
                 }
                 number += 1;
+                unreported += 1;
                 offset += record.bytes().len() as u64;
             }
-            if read.records - reported >= REPORT {
-                self.run.progress.advance(read.records - reported);
-                reported = read.records;
-                self.run.check_cancelled()?;
+            if unreported >= REPORT {
+                self.report(&mut unreported)?;
             }
         }
-        self.run.progress.advance(read.records - reported);
-        Ok(())
+        self.report(&mut unreported)
     }
 
-    /// Scatters the positions of a shard; says how many they are.
-    fn excluded(&mut self, path: &Path) -> Result<u64> {
+    /// Reports records that were read.
+    fn report(&mut self, records: &mut u64) -> Result<()> {
+        self.found.records += *records;
+        self.run.progress.advance(mem::take(records));
+        self.run.check_cancelled()
+    }
+
+    /// Scatters the positions of a shard as part of the unit under way.
+    fn excluded(&mut self, input: usize, path: &Path) -> Result<()> {
+        self.unit.take(input, self.run, &mut self.buckets);
         let shard = ShardReader::open(path)?;
         let mut positions = Vec::new();
-        let mut items = 0;
         for group in 0..shard.row_groups() {
             shard.read_packed(group, &mut positions)?;
-            items += positions.len() as u64;
             for packed in &positions {
                 let hash = key::hash(packed);
                 self.buckets.push(bucket(hash, self.buckets.len()), |out| {
                     entry::push_excluded(packed, hash, out);
                 })?;
             }
+            self.found.items += positions.len() as u64;
             self.run.check_cancelled()?;
         }
-        Ok(items)
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 //! behind its last are handed on as they are, and the thread that writes joins them to those of the neighbours.
 
 use super::fold_pass::Fold;
-use super::{Run, on_threads, shard_path, stretches};
+use super::{Run, on_threads, shard_path};
 use crate::entry::{PlacedRow, step_row};
 use crate::error::{Error, Result};
 use crate::fold::{self, Row, as_it_is};
@@ -23,7 +23,7 @@ use manaka_core::whole_file::TEMP_SUFFIX;
 use manaka_core::{Color, PolicySource};
 use std::collections::BTreeMap;
 use std::mem;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -58,8 +58,7 @@ pub fn run(
     // Of the whole fold, so that the shards of one pack have one schema.
     let outcomes = if fold.without_outcome(source) > 0 { Outcomes::SomeAbsent } else { Outcomes::Stated };
     let encoder = || GroupEncoder::new(source, outcomes).map_err(Error::parquet(out));
-    let left: Vec<usize> = (first..spools.len()).collect();
-    let stretches = stretches::of(&left, run.plan.stretch, run.options.threads);
+    let stretches = stretches(first..spools.len(), run.plan.stretch, run.options.threads.get());
     let line = Line::new(stretches.len(), run.options.threads.get());
     let shards = Shards::create(run, spools, &starts, out, footer, cut, encoder()?, done)?;
     let shards = Mutex::new(Some(shards));
@@ -106,6 +105,19 @@ pub fn run(
     })?;
     let shards = shards.lock().unwrap_or_else(PoisonError::into_inner).take();
     shards.ok_or(Error::Worker)?.finish()
+}
+
+/// Spools cut into stretches of at most `longest`, shorter towards the end, so that no thread is left with a long one when the
+/// others have none.
+fn stretches(spools: Range<usize>, longest: usize, threads: usize) -> Vec<Range<usize>> {
+    let mut stretches = Vec::new();
+    let mut begin = spools.start;
+    while begin < spools.end {
+        let end = begin + ((spools.end - begin) / (4 * threads)).clamp(1, longest.max(1));
+        stretches.push(begin..end);
+        begin = end;
+    }
+    stretches
 }
 
 /// The shards that an earlier run finished, in order and without a gap. Unfinished ones are removed.
@@ -538,4 +550,31 @@ fn note(run: &Run<'_>, spools: &Spools<'_>, number: usize, shard: &ShardSummary)
     let columns: Vec<String> = shard.column_bytes.iter().map(u64::to_string).collect();
     let line = format!("{UNIT}\t{number}\t{}\t{}\t{}", shard.rows, shard.bytes, columns.join(","));
     run.work.flush(line, spools, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_neighbours_that_grow_short_towards_the_end() {
+        for (first, end, longest, threads) in
+            [(0, 430, 16, 2), (7, 430, 16, 2), (0, 1, 16, 8), (3, 3, 4, 1), (0, 50, 0, 1)]
+        {
+            let stretches = stretches(first..end, longest, threads);
+            let spools: Vec<usize> = stretches.iter().cloned().flatten().collect();
+            assert_eq!(spools, (first..end).collect::<Vec<_>>());
+            let lengths: Vec<usize> = stretches.iter().map(ExactSizeIterator::len).collect();
+            assert!(
+                lengths.is_sorted_by(|a, b| a >= b) && lengths.iter().all(|len| *len <= longest.max(1)),
+                "{lengths:?}"
+            );
+            // When a thread takes one of the last, every thread has one left to take.
+            assert!(
+                lengths.iter().rev().take(threads.min(lengths.len())).all(|len| *len == 1),
+                "{lengths:?}"
+            );
+        }
+        assert_eq!(stretches(0..430, 16, 2)[0], 0..16);
+    }
 }
