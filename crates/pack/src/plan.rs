@@ -245,8 +245,8 @@ impl Plan {
             stretch: stretch(spools, threads),
             memory,
             peak: memory,
-            // Buckets go as spools come, but those of the units that are being folded, a quarter of all at most, are there still.
-            temp_disk: all + all / 10 + (room / 5).min(all / 4),
+            // Buckets go as spools come, but those of the units that are being folded are there still: as much as their chunks hold.
+            temp_disk: all + all / 10 + room / 5,
             output_disk,
             chunk: usize::try_from(chunk.clamp(4 << 10, 512 << 10)).unwrap_or(4 << 10),
             load: load_limit,
