@@ -20,7 +20,7 @@ use crate::spool::{Pool, Sending, Spools, Store};
 use manaka_core::conventions::DEFAULT_SOFTMAX_TEMP_CP;
 use manaka_core::out_dir;
 use manaka_core::progress::Progress;
-use manaka_core::stream::StreamSet;
+use manaka_core::stream::{self, StreamSet};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -309,7 +309,12 @@ pub(crate) fn shard_path(out: &Path, prefix: &str, number: usize) -> PathBuf {
 
 /// Whether the same inputs may do better next time.
 const fn is_resumable(error: &Error) -> bool {
-    !matches!(error, Error::Stream(_) | Error::NotAShard { .. } | Error::Weight(_) | Error::Option(_))
+    match error {
+        // A disk that failed may be read another time; what a stream says stays as it is.
+        Error::Stream(error) => matches!(error.kind, stream::Kind::Io(_)),
+        Error::NotAShard { .. } | Error::Weight(_) | Error::Option(_) => false,
+        _ => true,
+    }
 }
 
 fn passes(run: &Run<'_>, streams: &[PathBuf], out: &Path, footer: Footer) -> Result<Summary> {

@@ -97,3 +97,11 @@ fn units_of_several_files_and_buckets_are_taken_up_by_runs_that_make_other_ones(
     let told = |summary: &Summary| (summary.records, summary.refused.clone(), summary.refused_first.clone());
     assert_eq!(told(&summary), told(&whole));
 }
+
+#[test]
+fn a_run_whose_streams_could_not_be_read_can_be_taken_up_and_one_whose_streams_are_broken_cannot() {
+    let stream = |kind| Error::Stream(stream::Error::at_record(7, 900, kind));
+    assert!(is_resumable(&stream(stream::Kind::Io(std::io::Error::other("the disk")))));
+    assert!(!is_resumable(&stream(stream::Kind::Empty)));
+    assert!(is_resumable(&Error::Interrupted));
+}
