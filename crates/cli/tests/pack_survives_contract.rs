@@ -119,8 +119,8 @@ fn a_run_killed_at_fifty_moments_ends_with_the_bytes_of_an_undisturbed_one() {
     let mut kills = 0;
     while kills < 50 {
         let out = tempfile::tempdir().unwrap();
-        // Checkpoints at every unit, one in the middle of a run, and none: then nothing is brought to disk. Of small buckets
-        // several are one unit.
+        // Checkpoints at every unit, one in the middle of a run, and none: then nothing is brought to disk. Buckets of the plan's
+        // size, and many small ones.
         let often: &[&str] = match rng.next_u64() % 4 {
             0 => &["--checkpoint", "0"],
             1 => &["--checkpoint", "0", "--buckets", "200"],
